@@ -1,0 +1,299 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/relo-dev/relo/core/internal/vision"
+)
+
+// Job is the state of a job: the fold of its events.
+type Job struct {
+	Submitted
+	ID         string
+	Seq        int64
+	At         time.Time
+	Status     Status
+	Reason     string
+	Summary    string // of the plan
+	PlanFaults int
+	Order      []string // task ids in the order they were added
+	Tasks      map[string]*Task
+	End        *Finished
+	Applied    *AppliedBody
+	Notices    []Notice
+	Cost       Cost
+}
+
+// Cost sums what was paid. A request without a known price counts in Unknown.
+type Cost struct {
+	Known    float64 // USD
+	Requests int
+	Unknown  int
+}
+
+// USD is the sum, or nil when a request's price is unknown.
+func (c Cost) USD() *float64 {
+	if c.Unknown > 0 {
+		return nil
+	}
+	sum := c.Known
+	return &sum
+}
+
+// Task is a task's state.
+type Task struct {
+	Added
+	Status     TaskState
+	Reason     string
+	Epoch      int64 // of the newest lease; 0: none yet
+	Model      string
+	Rung       int
+	Sight      vision.Sight
+	Source     vision.Source
+	Reasons    []Reason
+	Escalated  []Escalated
+	Attempts   []*Attempt
+	Losses     int
+	Merged     string // commit on the job's branch
+	Verdicts   []Verdict
+	Waiting    *WaitingBody
+	Current    string // the attempt that is dispatched or runs
+	NeedsAgain string // why the next attempt is due
+}
+
+// Attempt is one try at a task.
+type Attempt struct {
+	ID       string
+	Number   int
+	Worker   string
+	Model    string
+	Epoch    int64
+	Base     string
+	Tools    []string
+	Started  time.Time
+	Ended    time.Time
+	End      *AttemptEnd
+	Looks    []Look
+	Checks   []CheckResult
+	LastStep string
+	Cost     Cost
+}
+
+// Counted reports whether the attempt used up one of the task's attempts: a
+// lost or cancelled one does not, nor one that the budget stopped.
+func (a *Attempt) Counted() bool {
+	return a.End != nil && a.End.Outcome != OutLost && a.End.Outcome != OutCancelled && a.End.Outcome != OutBudget
+}
+
+// Tried counts the attempts that were used up.
+func (t *Task) Tried() int {
+	n := 0
+	for _, a := range t.Attempts {
+		if a.Counted() {
+			n++
+		}
+	}
+	return n
+}
+
+// Attempt finds an attempt by id; nil when there is none.
+func (t *Task) Attempt(id string) *Attempt {
+	for _, a := range t.Attempts {
+		if a.ID == id {
+			return a
+		}
+	}
+	return nil
+}
+
+// Last is the newest attempt that has ended with a result; nil when there is none.
+func (t *Task) Last() *Attempt {
+	for _, a := range slices.Backward(t.Attempts) {
+		if a.Counted() {
+			return a
+		}
+	}
+	return nil
+}
+
+// ReviewsOf lists the review and debug tasks of a task, oldest first.
+func (j *Job) ReviewsOf(id string) []*Task {
+	var out []*Task
+	for _, o := range j.Order {
+		if t := j.Tasks[o]; t.ReviewOf == id {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// List gives the tasks in the order they were added.
+func (j *Job) List() []*Task {
+	out := make([]*Task, 0, len(j.Order))
+	for _, id := range j.Order {
+		out = append(out, j.Tasks[id])
+	}
+	return out
+}
+
+// Fold applies events to a fresh job.
+func Fold(events []Event) (*Job, error) {
+	j := &Job{Tasks: map[string]*Task{}}
+	for _, e := range events {
+		if err := j.Apply(e); err != nil {
+			return nil, err
+		}
+	}
+	return j, nil
+}
+
+// Apply takes the next event. It refuses a gap in the order, an event of an
+// unknown task and a move that the tables do not have; the state is then unchanged.
+func (j *Job) Apply(e Event) error {
+	if e.Seq != j.Seq+1 {
+		return fmt.Errorf("job %s: event %d after %d", e.Job, e.Seq, j.Seq)
+	}
+	var t *Task
+	if e.Task != "" && e.Kind != KindTaskAdded {
+		if t = j.Tasks[e.Task]; t == nil {
+			return fmt.Errorf("job %s: event %d (%s) of unknown task %s", e.Job, e.Seq, e.Kind, e.Task)
+		}
+	}
+	if err := j.applyBody(e, t); err != nil {
+		return fmt.Errorf("job %s: event %d: %w", e.Job, e.Seq, err)
+	}
+	j.Seq, j.At = e.Seq, e.Time
+	return nil
+}
+
+func (j *Job) applyBody(e Event, t *Task) error {
+	switch b := e.Body.(type) {
+	case *Submitted:
+		j.Submitted, j.ID, j.Status = *b, e.Job, Planning
+		if j.Tasks == nil {
+			j.Tasks = map[string]*Task{}
+		}
+	case *Planned:
+		j.Summary = b.Summary
+	case *StatusChange:
+		return j.applyStatus(e, t, b)
+	case *Finished:
+		j.End = b
+	case *AppliedBody:
+		j.Applied = b
+	case *Added:
+		if j.Tasks[b.ID] != nil {
+			return fmt.Errorf("task %s is there already", b.ID)
+		}
+		j.Tasks[b.ID] = &Task{Added: *b, Status: TaskWaiting}
+		j.Order = append(j.Order, b.ID)
+	case *Notice:
+		j.Notices = append(j.Notices, *b)
+	case *UsageBody:
+		j.applyUsage(e, t, b)
+	default:
+		if t == nil {
+			return nil // a kind of a later version, or one that changes nothing here
+		}
+		t.apply(e)
+	}
+	return nil
+}
+
+func (j *Job) applyStatus(e Event, t *Task, b *StatusChange) error {
+	if t == nil {
+		if string(j.Status) != b.From {
+			return fmt.Errorf("job is %s, not %s", j.Status, b.From)
+		}
+		j.Status, j.Reason = Status(b.To), b.Reason
+		return nil
+	}
+	if string(t.Status) != b.From {
+		return fmt.Errorf("task %s is %s, not %s", t.Key, t.Status, b.From)
+	}
+	t.Status, t.Reason = TaskState(b.To), b.Reason
+	if t.Status != TaskReady {
+		t.Waiting = nil
+	}
+	switch t.Status { //nolint:exhaustive // the other states carry nothing more
+	case TaskDispatched:
+		t.Epoch, t.Current = b.Epoch, e.Attempt
+		t.Attempts = append(t.Attempts, &Attempt{ID: e.Attempt, Number: t.Tried() + 1, Worker: e.Worker, Model: e.Model, Epoch: b.Epoch})
+	case TaskLost:
+		t.Losses++
+		t.Current = ""
+		if a := t.Attempt(e.Attempt); a != nil && a.End == nil {
+			a.End, a.Ended = &AttemptEnd{Outcome: OutLost, Reason: b.Reason, Epoch: a.Epoch}, e.Time
+		}
+	case TaskCancelled:
+		if a := t.Attempt(t.Current); a != nil && a.End == nil {
+			a.End, a.Ended = &AttemptEnd{Outcome: OutCancelled, Reason: b.Reason, Epoch: a.Epoch}, e.Time
+		}
+		t.Current = ""
+	case TaskRework:
+		t.NeedsAgain = b.Reason
+	}
+	return nil
+}
+
+func (j *Job) applyUsage(e Event, t *Task, b *UsageBody) {
+	add := func(c *Cost) {
+		c.Requests++
+		if b.Cost == nil {
+			c.Unknown++
+			return
+		}
+		c.Known += *b.Cost
+	}
+	add(&j.Cost)
+	if t == nil {
+		return
+	}
+	if a := t.Attempt(e.Attempt); a != nil {
+		add(&a.Cost)
+	}
+}
+
+func (t *Task) apply(e Event) {
+	a := t.Attempt(e.Attempt)
+	switch b := e.Body.(type) {
+	case *Routed:
+		t.Model, t.Rung, t.Reasons, t.Sight, t.Source = e.Model, b.Rung, b.Reasons, b.Sight, b.SightSource
+	case *WaitingBody:
+		t.Waiting = b
+	case *Escalated:
+		t.Escalated = append(t.Escalated, *b)
+	case *Merged:
+		t.Merged = b.Commit
+	case *Verdict:
+		t.Verdicts = append(t.Verdicts, *b)
+	case *Started:
+		if a != nil {
+			a.Base, a.Tools, a.Started = b.Base, b.Tools, e.Time
+		}
+	case *Step:
+		if a != nil {
+			a.LastStep = b.Summary
+		}
+	case *Look:
+		if a != nil && !slices.ContainsFunc(a.Looks, func(l Look) bool { return l.ID == b.ID }) {
+			a.Looks = append(a.Looks, *b)
+		}
+	case *CheckResult:
+		if a != nil {
+			a.Checks = append(a.Checks, *b)
+		}
+	case *AttemptEnd:
+		if a != nil {
+			a.End, a.Ended = b, e.Time
+			for i := range a.Looks {
+				a.Looks[i].AfterLastEdit = a.Looks[i].proves(b.Tree)
+			}
+		}
+		if t.Current == e.Attempt {
+			t.Current = ""
+		}
+	}
+}
