@@ -1,0 +1,72 @@
+# Every target sets up what it needs and says so. Go and git are enough; once
+# the modules are in Go's cache nothing here asks a network.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help build demo test check format vet lint house race bench e2e fmt generate clean
+
+GO       ?= go
+BENCH    ?= .
+TIMES    ?= 1x
+# Commands below must not change go.mod, whatever the environment says.
+export GOFLAGS += -mod=readonly
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# Go stamps the commit only where git answers (not in an unpacked archive).
+VCS     := $(shell git status >/dev/null 2>&1 && echo true || echo false)
+
+LINT_VERSION := v2.15.0
+# A golangci-lint of just this version on the PATH is taken, else one is built into bin/.
+LINT := $(shell golangci-lint version --short 2>/dev/null | grep -qx '$(LINT_VERSION:v%=%)' \
+	&& command -v golangci-lint || echo bin/golangci-lint-$(LINT_VERSION))
+
+help: ## this list
+	@echo "Relo. Usage: make TARGET"
+	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):.*## /\1\t/' | expand -t 12 | sed 's/^/  /'
+
+build: ## bin/relo
+	$(GO) build -trimpath -buildvcs=$(VCS) -o bin/relo ./core/cmd/relo
+
+demo: build ## one job from prompt to diff, with a scripted model: no key, no network
+	bin/relo demo
+
+test: ## all tests
+	$(GO) test ./...
+
+check: format vet lint house ## format, vet, lint, house rules and all tests; what .ci/run calls
+	$(GO) run ./core/cmd/loudtest ./...
+	@echo "NOT RUN  data races: make race. Numbers: make bench."
+
+format: ## fails when a file is not formatted
+	@bad="$$(gofmt -l core)"; if [ -n "$$bad" ]; then echo "not formatted (make fmt):"; echo "$$bad"; exit 1; fi
+
+vet: ## go vet
+	$(GO) vet ./...
+
+lint: $(LINT) ## golangci-lint, linters and formatters
+	$(LINT) run ./...
+
+house: ## the rules of the house: floors, doors, sizes, words
+	$(GO) test -count=1 ./core/internal/house
+
+race: ## tests under the race detector, without the whole-program ones
+	$(GO) test -race $$($(GO) list ./... | grep -v /core/e2e)
+
+bench: ## the table of numbers; BENCH=regexp TIMES=1x
+	$(GO) test ./core/e2e -run '^$$' -bench '$(BENCH)' -benchtime $(TIMES)
+
+e2e: ## whole-program tests only
+	$(GO) run ./core/cmd/loudtest -count=1 ./core/e2e/...
+
+fmt: $(LINT) ## formats the code
+	$(LINT) fmt ./...
+
+generate: ## writes generated files again
+	$(GO) generate ./...
+
+clean: ## removes what was built, keeps the linter
+	rm -rf bin/relo tmp
+
+bin/golangci-lint-$(LINT_VERSION):
+	@echo "golangci-lint $(LINT_VERSION) is not here: building it into bin/, once (about four minutes on two cores)"
+	GOBIN="$(CURDIR)/bin" GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	@mv bin/golangci-lint $@
