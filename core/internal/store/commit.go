@@ -1,0 +1,279 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/ledger"
+	"github.com/relo-dev/relo/core/internal/record"
+)
+
+// groupMax bounds how many commits share one fsync: far above the number of
+// workers on one machine, small enough that one group stays under a millisecond
+// of SQL.
+const groupMax = 128
+
+type commit struct {
+	ctx  context.Context //nolint:containedctx // it travels with the work through the queue, for one commit only
+	work func(ctx context.Context, tx *sql.Tx) error
+	done chan error
+}
+
+// Commit writes a batch whole, or nothing of it: record.ErrStale when a lease
+// is not as the batch says. When it returns nil the batch is on the disk.
+func (s *Store) Commit(ctx context.Context, b record.Batch) error {
+	return s.do(ctx, func(ctx context.Context, tx *sql.Tx) error { return apply(ctx, tx, b) })
+}
+
+func (s *Store) do(ctx context.Context, work func(context.Context, *sql.Tx) error) error {
+	c := commit{ctx: ctx, work: work, done: make(chan error, 1)}
+	select {
+	case s.queue <- c:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return <-c.done // the writer always answers; leaving early would hide what was written
+}
+
+// write is the one writer: it takes what has queued up and commits it together,
+// so that many small commits share one fsync.
+func (s *Store) write() {
+	defer close(s.done)
+	for c := range s.queue {
+		group := []commit{c}
+	more:
+		for len(group) < groupMax {
+			select {
+			case next, ok := <-s.queue:
+				if !ok {
+					break more
+				}
+				group = append(group, next)
+			default:
+				break more
+			}
+		}
+		s.commitGroup(group)
+	}
+}
+
+func (s *Store) commitGroup(group []commit) {
+	results := make([]error, len(group))
+	err := func() error {
+		ctx := context.Background() // a caller that leaves must not tear the others' group apart
+		tx, err := s.writer.BeginTx(ctx, nil)
+		if err != nil {
+			return fmt.Errorf("begin a commit: %w", err)
+		}
+		defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+		for i, c := range group {
+			if results[i], err = inSavepoint(ctx, tx, c); err != nil {
+				return err
+			}
+		}
+		if err := tx.Commit(); err != nil {
+			return fmt.Errorf("commit to the record: %w", err)
+		}
+		return nil
+	}()
+	for i, c := range group {
+		if err != nil {
+			results[i] = err
+		}
+		c.done <- results[i]
+	}
+}
+
+// inSavepoint runs one commit so that its failure undoes it alone. The second
+// error is the transaction's own and ends the group.
+func inSavepoint(ctx context.Context, tx *sql.Tx, c commit) (result, broken error) {
+	if err := c.ctx.Err(); err != nil {
+		return err, nil
+	}
+	if _, err := tx.ExecContext(ctx, `SAVEPOINT one`); err != nil {
+		return nil, fmt.Errorf("savepoint: %w", err)
+	}
+	if result = c.work(ctx, tx); result != nil {
+		if _, err := tx.ExecContext(ctx, `ROLLBACK TO one`); err != nil {
+			return nil, fmt.Errorf("undo a commit: %w", err)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, `RELEASE one`); err != nil {
+		return nil, fmt.Errorf("release a savepoint: %w", err)
+	}
+	return result, nil
+}
+
+func apply(ctx context.Context, tx *sql.Tx, b record.Batch) error {
+	if err := applyLeases(ctx, tx, b); err != nil {
+		return err
+	}
+	if err := applyEvents(ctx, tx, b); err != nil {
+		return err
+	}
+	for _, m := range b.Outbox {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO outbox (subject, id, payload) VALUES (?, ?, ?)`, m.Subject, m.ID, m.Payload); err != nil {
+			return fmt.Errorf("write the outbox: %w", err)
+		}
+	}
+	if b.Settle != nil {
+		return settle(ctx, tx, *b.Settle)
+	}
+	return nil
+}
+
+func applyEvents(ctx context.Context, tx *sql.Tx, b record.Batch) error {
+	if len(b.Events) == 0 {
+		return nil
+	}
+	for _, e := range b.Events {
+		text, err := json.Marshal(e)
+		if err != nil {
+			return fmt.Errorf("encode event %d of %s: %w", e.Seq, b.Job, err)
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO events VALUES (?, ?, ?, ?)`, b.Job, e.Seq, string(e.Kind), string(text)); err != nil {
+			return fmt.Errorf("write event %d of %s: %w", e.Seq, b.Job, err)
+		}
+	}
+	last := b.Events[len(b.Events)-1].Seq
+	_, err := tx.ExecContext(ctx, `INSERT INTO jobs VALUES (?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET title = excluded.title, status = excluded.status, seq = excluded.seq`, b.Job, b.Title, string(b.Status), last)
+	if err != nil {
+		return fmt.Errorf("write the index of %s: %w", b.Job, err)
+	}
+	return nil
+}
+
+// applyLeases is where ownership is decided: conditional updates, so that two
+// live leases of a task cannot be (05 §1, I6).
+func applyLeases(ctx context.Context, tx *sql.Tx, b record.Batch) error {
+	if l := b.Held; l != nil {
+		var n int
+		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM leases WHERE task = ? AND attempt = ? AND worker = ? AND epoch = ? AND live = 1`,
+			l.Task, l.Attempt, l.Worker, l.Epoch).Scan(&n)
+		if err != nil {
+			return fmt.Errorf("read a lease: %w", err)
+		}
+		if n == 0 {
+			return record.ErrStale
+		}
+	}
+	for _, l := range b.Free {
+		if _, err := tx.ExecContext(ctx, `UPDATE leases SET live = 0 WHERE task = ? AND epoch = ?`, l.Task, l.Epoch); err != nil {
+			return fmt.Errorf("end a lease: %w", err)
+		}
+	}
+	l := b.Grant
+	if l == nil {
+		return nil
+	}
+	res, err := tx.ExecContext(ctx, `INSERT INTO leases VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (task) DO UPDATE
+		SET attempt = excluded.attempt, worker = excluded.worker, epoch = excluded.epoch, live = 1
+		WHERE leases.live = 0 AND leases.epoch = excluded.epoch - 1`, l.Task, l.Job, l.Attempt, l.Worker, l.Epoch)
+	if err != nil {
+		return fmt.Errorf("grant a lease: %w", err)
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return fmt.Errorf("grant a lease: %w", err)
+	}
+	if n == 0 {
+		return record.ErrStale
+	}
+	return nil
+}
+
+// Leases lists the live leases.
+func (s *Store) Leases(ctx context.Context) ([]record.Lease, error) {
+	rows, err := s.reader.QueryContext(ctx, `SELECT task, job, attempt, worker, epoch FROM leases WHERE live = 1`)
+	if err != nil {
+		return nil, fmt.Errorf("read the leases: %w", err)
+	}
+	return collect(rows, func(l *record.Lease) []any { return []any{&l.Task, &l.Job, &l.Attempt, &l.Worker, &l.Epoch} })
+}
+
+// collect reads every row into a T through the places that fields gives.
+func collect[T any](rows *sql.Rows, fields func(*T) []any) ([]T, error) {
+	defer func() { _ = rows.Close() }()
+	var out []T
+	for rows.Next() {
+		var one T
+		if err := rows.Scan(fields(&one)...); err != nil {
+			return nil, fmt.Errorf("read a row: %w", err)
+		}
+		out = append(out, one)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read rows: %w", err)
+	}
+	return out, nil
+}
+
+// Jobs lists the index of jobs, newest first.
+func (s *Store) Jobs(ctx context.Context) ([]record.Entry, error) {
+	rows, err := s.reader.QueryContext(ctx, `SELECT id, title, status, seq FROM jobs ORDER BY id DESC`)
+	if err != nil {
+		return nil, fmt.Errorf("read the jobs: %w", err)
+	}
+	return collect(rows, func(e *record.Entry) []any { return []any{&e.ID, &e.Title, &e.Status, &e.Seq} })
+}
+
+// Events gives the events of a job after seq, oldest first, at most limit of
+// them (0: all).
+func (s *Store) Events(ctx context.Context, id string, after int64, limit int) ([]job.Event, error) {
+	if limit <= 0 {
+		limit = -1
+	}
+	rows, err := s.reader.QueryContext(ctx, `SELECT json FROM events WHERE job = ? AND seq > ? ORDER BY seq LIMIT ?`, id, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read the events of %s: %w", id, err)
+	}
+	texts, err := collect(rows, func(t *string) []any { return []any{t} })
+	if err != nil {
+		return nil, err
+	}
+	out := make([]job.Event, len(texts))
+	for i, t := range texts {
+		if err := json.Unmarshal([]byte(t), &out[i]); err != nil {
+			return nil, fmt.Errorf("event %d after %d of %s is damaged: %w", i+1, after, id, err)
+		}
+	}
+	return out, nil
+}
+
+// Outbox gives the oldest messages that wait to be published.
+func (s *Store) Outbox(ctx context.Context, limit int) ([]record.Message, error) {
+	rows, err := s.reader.QueryContext(ctx, `SELECT seq, subject, id, payload FROM outbox ORDER BY seq LIMIT ?`, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read the outbox: %w", err)
+	}
+	return collect(rows, func(m *record.Message) []any { return []any{&m.Seq, &m.Subject, &m.ID, &m.Payload} })
+}
+
+// Published takes messages out of the outbox.
+func (s *Store) Published(ctx context.Context, seqs []int64) error {
+	return s.do(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, q := range seqs {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM outbox WHERE seq = ?`, q); err != nil {
+				return fmt.Errorf("clear the outbox: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+func settle(ctx context.Context, tx *sql.Tx, r ledger.Row) error {
+	res, err := tx.ExecContext(ctx, `UPDATE usage SET tokens_in = ?, tokens_out = ?, tokens_cached = ?, pictures = ?, picture_tokens = ?,
+		cost = ?, ms = ?, outcome = ?, reserved = CASE WHEN ? THEN reserved ELSE NULL END WHERE id = ?`,
+		r.Usage.TokensIn, r.Usage.TokensOut, r.Usage.TokensCached, r.Pictures, r.PictureTokens, r.Cost, r.MS, r.Outcome, r.Cost == nil, r.ID)
+	if err != nil {
+		return fmt.Errorf("settle request %s: %w", r.ID, err)
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return fmt.Errorf("settle request %s: %w", r.ID, record.ErrUnknown)
+	}
+	return nil
+}
