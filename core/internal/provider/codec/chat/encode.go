@@ -299,7 +299,7 @@ func (e *encoder) id(id string) string {
 	limit := maxID
 	fits := len(id) <= maxID
 	if e.dialect.ShortIDs {
-		limit, fits = shortID, len(id) == shortID && strings.Trim(id, alphanumeric) == ""
+		limit, fits = shortID, len(id) == shortID && !strings.ContainsFunc(id, notAlphanumeric)
 	}
 	if fits {
 		return id
@@ -313,6 +313,8 @@ func (e *encoder) id(id string) string {
 }
 
 const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+func notAlphanumeric(r rune) bool { return !strings.ContainsRune(alphanumeric, r) }
 
 func wrongPart(p provider.Part, role provider.Role) error {
 	return fmt.Errorf("%w: a part of kind %q in a message of role %q", ErrTranscript, p.Kind, role)
