@@ -58,6 +58,7 @@ const (
 	MoveFail     TaskMove = "fail"
 	MoveCancel   TaskMove = "cancel"
 	MoveSkip     TaskMove = "skip"
+	MoveReopen   TaskMove = "reopen"
 )
 
 func names[S ~string](states ...S) []string {
@@ -83,6 +84,7 @@ var taskMoves = fsm.Events{
 	{Name: string(MoveFail), Src: names(TaskReady, TaskFinished, TaskReviewing, TaskRework, TaskLost, TaskBlocked), Dst: string(TaskFailed)},
 	{Name: string(MoveCancel), Src: names(TaskWaiting, TaskReady, TaskDispatched, TaskRunning, TaskFinished, TaskReviewing,
 		TaskRework, TaskBlocked, TaskHeld, TaskLost), Dst: string(TaskCancelled)},
+	{Name: string(MoveReopen), Src: names(TaskSkipped), Dst: string(TaskWaiting)},
 	{Name: string(MoveSkip), Src: names(TaskWaiting, TaskReady, TaskHeld), Dst: string(TaskSkipped)},
 }
 
@@ -92,6 +94,7 @@ var taskMakers = map[TaskMove]string{
 	MoveAccept: "a reviewer's verdict, after the merge", MoveRework: "a verdict, or a failed attempt", MoveBlock: "the agent",
 	MoveHold: "the person, the budget or a merge conflict", MoveLose: "Relo, when the lease ends", MoveAgain: "Relo, or the person's retry",
 	MoveFail: "Relo, when attempts are spent", MoveCancel: "the person", MoveSkip: "Relo, when a dependency failed",
+	MoveReopen: "the person's retry of the dependency",
 }
 
 // Status is where a job stands.
