@@ -1,0 +1,294 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ApplySpec brings a job's result into the person's folder.
+type ApplySpec struct {
+	Job  string
+	Base string // the job's base: what its tasks began at
+	Head string // the head of the job's branch
+}
+
+// Applied is the outcome. With conflicts nothing was changed.
+type Applied struct {
+	BackupRef string   // holds the person's files as they were before
+	Files     []Change // what was changed in the person's folder
+	Conflicts []Conflict
+}
+
+func backupRef(job string) string   { return "refs/relo/backup/" + job }
+func applyingRef(job string) string { return "refs/relo/applying/" + job }
+func appliedRef(job string) string  { return "refs/relo/applied/" + job }
+
+// inTheWay is the kind of a conflict with a file that git does not know, for
+// example an ignored one, where the job made one too.
+const inTheWay = "in-the-way"
+
+// Apply merges the job's changes with the person's files as they are now and
+// writes the paths that differ. The index, the branch and HEAD stay as they are.
+// A conflict changes nothing and is listed. What was there is kept in BackupRef
+// first; each file is looked at right before it is written, and one that was
+// edited meanwhile ends the apply with KindEdited. Calling it again, after that or
+// a crash, goes on where it ended.
+func (r *Repo) Apply(ctx context.Context, spec ApplySpec) (Applied, error) {
+	if err := checkIDs(spec.Job); err != nil {
+		return Applied{}, err
+	}
+	head, err := r.Resolve(ctx, spec.Head)
+	if err != nil {
+		return Applied{}, err
+	}
+	r.files.Lock()
+	defer r.files.Unlock()
+	plan, err := r.planned(ctx, applyingRef(spec.Job))
+	if err == nil {
+		done, err := r.finish(ctx, spec.Job, plan)
+		if err != nil || plan.head == head {
+			return done, err
+		}
+	} else if !Is(err, KindNotFound) {
+		return Applied{}, err
+	}
+	done, err := r.applyNew(ctx, spec, head)
+	if err != nil {
+		return done, fmt.Errorf("apply job %s: %w", spec.Job, err)
+	}
+	return done, nil
+}
+
+func (r *Repo) applyNew(ctx context.Context, spec ApplySpec, head string) (Applied, error) {
+	ours, err := r.Snapshot(ctx, "")
+	if err != nil {
+		return Applied{}, err
+	}
+	tree, conflicts, err := r.threeWay(ctx, spec.Base, ours.Commit, head)
+	if err != nil || len(conflicts) > 0 {
+		return Applied{Conflicts: conflicts}, err
+	}
+	steps, err := r.steps(ctx, ours.Commit, tree)
+	if err != nil {
+		return Applied{}, err
+	}
+	if len(steps) == 0 {
+		return r.nothingNew(ctx, spec.Job, head)
+	}
+	h, err := r.hands(ctx)
+	if err != nil {
+		return Applied{}, err
+	}
+	defer h.close()
+	edited, blocked, err := h.preflight(ctx, steps)
+	if err != nil {
+		return Applied{}, err
+	}
+	if len(edited) > 0 {
+		return Applied{}, &Error{Kind: KindEdited, Doing: "apply", Words: "edited just now: " + listed(edited), Hint: "nothing was changed; try again", Paths: edited}
+	}
+	if len(blocked) > 0 {
+		for _, p := range blocked {
+			conflicts = append(conflicts, Conflict{Path: p, Kind: inTheWay})
+		}
+		return Applied{Conflicts: conflicts}, nil
+	}
+	commit, err := r.commitTree(ctx, newCommit{
+		tree: tree, parents: []string{ours.Commit, head}, message: "relo: apply job " + spec.Job + "\n", relo: true,
+	})
+	if err != nil {
+		return Applied{}, err
+	}
+	if err := r.keepOldBackup(ctx, spec.Job); err != nil {
+		return Applied{}, err
+	}
+	// The backup first: from the moment the intent is recorded, files may change.
+	if err := r.SetRef(ctx, backupRef(spec.Job), ours.Commit); err != nil {
+		return Applied{}, err
+	}
+	if err := r.SetRef(ctx, applyingRef(spec.Job), commit); err != nil {
+		return Applied{}, err
+	}
+	return r.finish(ctx, spec.Job, plan{commit: commit, ours: ours.Commit, head: head})
+}
+
+// nothingNew answers for an apply of what the files hold already.
+func (r *Repo) nothingNew(ctx context.Context, job, head string) (Applied, error) {
+	last, err := r.planned(ctx, appliedRef(job))
+	if Is(err, KindNotFound) || (err == nil && last.head != head) {
+		return Applied{}, nil
+	}
+	if err != nil {
+		return Applied{}, err
+	}
+	files, err := r.Changes(ctx, last.ours, last.commit)
+	return Applied{BackupRef: backupRef(job), Files: files}, err
+}
+
+// keepOldBackup moves the backup of an earlier apply aside: it is the only copy of
+// what the person had then.
+func (r *Repo) keepOldBackup(ctx context.Context, job string) error {
+	old, err := r.refCommit(ctx, backupRef(job))
+	if Is(err, KindNotFound) {
+		return nil
+	}
+	for n := 1; err == nil; n++ {
+		err = r.moveRef(ctx, "refs/relo/backup-old/"+job+"/"+strconv.Itoa(n), old, "")
+		if err == nil {
+			return nil
+		}
+		if Is(err, KindRace) || Is(err, KindExists) {
+			err = nil // that number is taken
+		}
+	}
+	return err
+}
+
+// plan is a recorded apply: its commit has the wanted tree, and the person's
+// files before and the job's head as parents.
+type plan struct{ commit, ours, head string }
+
+func (r *Repo) planned(ctx context.Context, ref string) (plan, error) {
+	commit, err := r.refCommit(ctx, ref)
+	if err != nil {
+		return plan{}, err
+	}
+	p := plan{commit: commit}
+	if p.ours, err = r.Resolve(ctx, commit+"^1"); err != nil {
+		return p, err
+	}
+	p.head, err = r.Resolve(ctx, commit+"^2")
+	return p, err
+}
+
+// finish writes what a recorded apply still lacks.
+func (r *Repo) finish(ctx context.Context, job string, p plan) (Applied, error) {
+	done := Applied{BackupRef: backupRef(job)}
+	var err error
+	if done.Files, err = r.Changes(ctx, p.ours, p.commit); err != nil {
+		return done, err
+	}
+	steps, err := r.steps(ctx, p.ours, p.commit)
+	if err != nil {
+		return done, err
+	}
+	if err := r.write(ctx, p.commit, steps, job); err != nil {
+		if e, ok := asError(err); ok && e.Kind == KindEdited {
+			e.Doing = "apply job " + job
+			e.Hint = "the files as they were before are in " + done.BackupRef + "; set the edited file aside and apply again, or undo"
+		}
+		return done, err
+	}
+	if err := r.SetRef(ctx, appliedRef(job), p.commit); err != nil {
+		return done, err
+	}
+	return done, r.DeleteRef(ctx, applyingRef(job))
+}
+
+// Undo puts the files that the job's apply changed back to what they were before.
+// When one of them was edited since, nothing is changed and the error is
+// KindEdited with the paths; KindNotFound when nothing is applied. It may be
+// repeated after a crash.
+func (r *Repo) Undo(ctx context.Context, job string) ([]Change, error) {
+	if err := checkIDs(job); err != nil {
+		return nil, err
+	}
+	r.files.Lock()
+	defer r.files.Unlock()
+	p, err := r.planned(ctx, applyingRef(job))
+	if Is(err, KindNotFound) {
+		p, err = r.planned(ctx, appliedRef(job))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("undo job %s: %w", job, err)
+	}
+	files, err := r.undo(ctx, job, p)
+	if err != nil {
+		return nil, fmt.Errorf("undo job %s: %w", job, err)
+	}
+	return files, nil
+}
+
+func (r *Repo) undo(ctx context.Context, job string, p plan) ([]Change, error) {
+	steps, err := r.steps(ctx, p.commit, p.ours)
+	if err != nil {
+		return nil, err
+	}
+	h, err := r.hands(ctx)
+	if err != nil {
+		return nil, err
+	}
+	edited, blocked, err := h.preflight(ctx, steps)
+	h.close()
+	if err != nil {
+		return nil, err
+	}
+	if edited = append(edited, blocked...); len(edited) > 0 {
+		return nil, &Error{
+			Kind: KindEdited, Doing: "undo", Words: "edited since the apply: " + listed(edited),
+			Hint: "nothing was changed; the files as they were before are in " + backupRef(job), Paths: edited,
+		}
+	}
+	if err := r.write(ctx, p.ours, steps, job); err != nil {
+		return nil, err
+	}
+	files, err := r.Changes(ctx, p.commit, p.ours)
+	if err != nil {
+		return nil, err
+	}
+	return files, errors.Join(r.DeleteRef(ctx, applyingRef(job)), r.DeleteRef(ctx, appliedRef(job)))
+}
+
+// step is one path to change in the person's folder. A mode of absent means that
+// there is nothing.
+type step struct {
+	path           string
+	oldMode, oldID string
+	newMode, newID string
+}
+
+const absent = "000000"
+
+// steps lists what leads from one tree to another: deletions first, the deepest
+// first, so that a folder can become a file and a file a folder.
+func (r *Repo) steps(ctx context.Context, from, to string) ([]step, error) {
+	res, err := r.run(ctx, call{at: r.home, plain: true, args: []string{
+		"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff", "--end-of-options", from, to,
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("compare trees: %w", err)
+	}
+	parts := fields(res.out)
+	var list []step
+	for ; len(parts) >= 2; parts = parts[2:] {
+		words := strings.Fields(strings.TrimPrefix(parts[0], ":"))
+		if len(words) != 5 {
+			return nil, fmt.Errorf("compare trees: %q is not understood", bound(parts[0], 200))
+		}
+		s := step{path: parts[1], oldMode: words[0], newMode: words[1], oldID: words[2], newID: words[3]}
+		if s.oldMode == gitlinkMode || s.newMode == gitlinkMode {
+			continue // a submodule's folder is the person's own affair
+		}
+		if err := checkPath(s.path); err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b step) int {
+		if (a.newMode == absent) != (b.newMode == absent) {
+			if a.newMode == absent {
+				return -1
+			}
+			return 1
+		}
+		if a.newMode == absent {
+			return strings.Compare(b.path, a.path)
+		}
+		return strings.Compare(a.path, b.path)
+	})
+	return list, nil
+}

@@ -1,0 +1,115 @@
+package git
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// pictureEnds are the files that SourcesHash leaves to its pictures.
+var pictureEnds = map[string]bool{".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".bmp": true}
+
+// SourcesHash is a hash over all files of a worktree that are not ignored, Relo's
+// folder and pictures apart, so it changes exactly when a source does. pictures
+// maps each picture's path to git's id of its contents. An index of its own, kept
+// beside the worktree's, makes a second call cheap; contents that only this call
+// has seen are kept there too, not among the repository's objects.
+func (r *Repo) SourcesHash(ctx context.Context, worktree string) (sum string, pictures map[string]string, err error) {
+	at, err := r.placeOf(worktree)
+	if err != nil {
+		return "", nil, err
+	}
+	kept := filepath.Join(at.gitDir, hashIndex)
+	from := kept
+	if _, serr := os.Lstat(kept); serr != nil {
+		from = r.indexOf(at)
+	}
+	index, err := r.privateIndex(from)
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { err = errors.Join(err, dropIndex(index)) }()
+	objects := filepath.Join(at.gitDir, "relo-objects")
+	if err := os.MkdirAll(objects, 0o700); err != nil {
+		return "", nil, fmt.Errorf("hash the sources: %w", err)
+	}
+	c := call{at: at, index: index, env: []string{
+		"GIT_OBJECT_DIRECTORY=" + objects,
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(filepath.Join(r.common, "objects")),
+	}}
+	if _, err := r.stage(ctx, c); err != nil {
+		return "", nil, fmt.Errorf("hash the sources: %w", err)
+	}
+	if err := r.forgetIgnored(ctx, c); err != nil {
+		return "", nil, fmt.Errorf("hash the sources: %w", err)
+	}
+	list, err := r.entries(ctx, c)
+	if err != nil {
+		return "", nil, err
+	}
+	sum, pictures = digest(list)
+	return sum, pictures, ignoreMissing(os.Rename(index, kept))
+}
+
+func digest(list []entry) (string, map[string]string) {
+	all, pictures := sha256.New(), map[string]string{}
+	for _, e := range list {
+		switch {
+		case own(e.path):
+		case pictureEnds[strings.ToLower(path.Ext(e.path))] && strings.HasPrefix(e.mode, "100"):
+			pictures[e.path] = e.id
+		default:
+			all.Write([]byte(e.mode + " " + e.id + " " + e.path + "\x00"))
+		}
+	}
+	return hex.EncodeToString(all.Sum(nil)), pictures
+}
+
+// forgetIgnored takes out what an earlier call took in and a newer .gitignore
+// leaves out, unless it was committed.
+func (r *Repo) forgetIgnored(ctx context.Context, c call) error {
+	c.args = []string{"ls-files", "-z", "-c", "-i", "--exclude-standard"}
+	res, err := r.run(ctx, c)
+	ignored := fields(res.out)
+	if err != nil || len(ignored) == 0 {
+		return err
+	}
+	base, err := r.baseOf(ctx, c.at)
+	if err != nil {
+		return err
+	}
+	committed, err := r.treeEntries(ctx, base)
+	if err != nil {
+		return err
+	}
+	keep := map[string]bool{}
+	for _, e := range committed {
+		keep[e.path] = true
+	}
+	var drop strings.Builder
+	for _, name := range ignored {
+		if !keep[name] {
+			drop.WriteString(name + "\x00")
+		}
+	}
+	if drop.Len() == 0 {
+		return nil
+	}
+	c.args, c.in = []string{"update-index", "--force-remove", "-z", "--stdin"}, []byte(drop.String())
+	_, err = r.run(ctx, c)
+	return err
+}
+
+// alternate quotes a path for git's list of object folders.
+func alternate(dir string) string {
+	if !strings.ContainsAny(dir, ":;\"\n\\") {
+		return dir
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(dir) + `"`
+}
