@@ -154,6 +154,7 @@ type Server struct {
 	mux  *http.ServeMux
 
 	mu      sync.Mutex
+	count   int
 	records []*Record
 }
 
@@ -163,6 +164,10 @@ func New(o Options) *Server {
 		o.Play = func(context.Context, Turn) Reply { return Reply{Text: "ok"} }
 	}
 	s := &Server{opts: o, mux: http.NewServeMux()}
+	s.mux.HandleFunc("POST /v1/chat/completions", s.handle(chatWire{}))
+	s.mux.HandleFunc("POST /v1/messages", s.handle(messagesWire{}))
+	s.mux.HandleFunc("GET /v1/models", s.models)
+	s.mux.HandleFunc("/", s.elsewhere)
 	return s
 }
 
