@@ -169,7 +169,7 @@ func TestAnEditInTheLastMomentStays(t *testing.T) {
 }
 
 func TestACrashInTheMiddleIsCompletedOrUndone(t *testing.T) {
-	for stop := range 12 {
+	for _, stop := range []int{0, 2, 4, 7, 10, 20} {
 		for _, undo := range []bool{false, true} {
 			b, base, head := story(t)
 			b.write("a", strings.Replace(nine, "9", "NINE", 1))
@@ -185,7 +185,7 @@ func TestACrashInTheMiddleIsCompletedOrUndone(t *testing.T) {
 				must(t, err)
 				return false
 			}()
-			if !crashed && stop < 11 {
+			if !crashed && stop < 20 {
 				t.Fatalf("only %d steps", n)
 			}
 			b.reopen()

@@ -47,12 +47,11 @@ func (r *Repo) Commit(ctx context.Context, worktree string, spec CommitSpec) (do
 	if done.Parent, err = r.baseOf(ctx, at); err != nil {
 		return done, err
 	}
-	index, err := r.privateIndex(r.indexOf(at))
+	c, err := r.indexCall(ctx, at, r.indexOf(at))
 	if err != nil {
 		return done, err
 	}
-	defer func() { err = errors.Join(err, dropIndex(index)) }()
-	c := call{at: at, index: index}
+	defer func() { err = errors.Join(err, dropIndex(c.index)) }()
 	note, err := r.stage(ctx, c)
 	if err != nil {
 		return done, fmt.Errorf("commit attempt %s: %w", spec.Attempt, err)

@@ -98,7 +98,7 @@ func TestSnapshotInTheMiddleOfAMergeAndWithNestedRepositories(t *testing.T) {
 	}
 	_, conflicts, err := b.repo.threeWay(t.Context(), "HEAD~1", "HEAD", "side")
 	must(t, err)
-	if d := cmp.Diff([]Conflict{{"a", "contents"}}, conflicts); d != "" {
+	if d := cmp.Diff([]Conflict{{"a", "content"}}, conflicts); d != "" {
 		t.Error(d)
 	}
 	_ = os.WriteFile(filepath.Join(b.dir, "run"), nil, 0o600)

@@ -30,19 +30,19 @@ func (r *Repo) SourcesHash(ctx context.Context, worktree string) (sum string, pi
 	if _, serr := os.Lstat(kept); serr != nil {
 		from = r.indexOf(at)
 	}
-	index, err := r.privateIndex(from)
+	c, err := r.indexCall(ctx, at, from)
 	if err != nil {
 		return "", nil, err
 	}
-	defer func() { err = errors.Join(err, dropIndex(index)) }()
+	defer func() { err = errors.Join(err, dropIndex(c.index)) }()
 	objects := filepath.Join(at.gitDir, "relo-objects")
 	if err := os.MkdirAll(objects, 0o700); err != nil {
 		return "", nil, fmt.Errorf("hash the sources: %w", err)
 	}
-	c := call{at: at, index: index, env: []string{
+	c.env = []string{
 		"GIT_OBJECT_DIRECTORY=" + objects,
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(filepath.Join(r.common, "objects")),
-	}}
+	}
 	if _, err := r.stage(ctx, c); err != nil {
 		return "", nil, fmt.Errorf("hash the sources: %w", err)
 	}
@@ -54,7 +54,7 @@ func (r *Repo) SourcesHash(ctx context.Context, worktree string) (sum string, pi
 		return "", nil, err
 	}
 	sum, pictures = digest(list)
-	return sum, pictures, ignoreMissing(os.Rename(index, kept))
+	return sum, pictures, ignoreMissing(os.Rename(c.index, kept))
 }
 
 func digest(list []entry) (string, map[string]string) {

@@ -23,6 +23,17 @@ type staged struct {
 	nested     []string // repositories inside the folder that are not submodules
 }
 
+// indexCall prepares calls on a private copy of an index, with the guard's
+// listing made once for all of them.
+func (r *Repo) indexCall(ctx context.Context, at place, from string) (call, error) {
+	settings, err := r.guard(ctx, at)
+	if err != nil {
+		return call{}, err
+	}
+	index, err := r.privateIndex(from)
+	return call{at: at, index: index, settings: settings}, err
+}
+
 // privateIndex copies an index into Relo's folder below the common git dir. The
 // copy keeps the time of the original: git takes a file that is as young as the
 // index for possibly changed, and a younger copy would hide such a change.

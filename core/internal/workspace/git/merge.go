@@ -28,7 +28,7 @@ type Merged struct {
 // Conflict is one path on which both sides disagree.
 type Conflict struct {
 	Path string `json:"path"`
-	Kind string `json:"kind"` // git's word: contents, modify/delete, binary, add/add, …; or in-the-way
+	Kind string `json:"kind"` // git's word: content, modify/delete, binary, add/add, …; or in-the-way
 }
 
 // Merge makes one commit on the branch out of what changed between Base and
@@ -186,7 +186,7 @@ func parseMerge(out []byte) (tree string, conflicts []Conflict, err error) {
 		if err != nil || n < 0 || len(parts) < n+3 {
 			return "", nil, fmt.Errorf("three-way merge: message %q is not understood", bound(parts[0], 200))
 		}
-		kind := conflictKind.FindStringSubmatch(parts[n+2]) // the words are finer than the type: add/add is a "contents"
+		kind := conflictKind.FindStringSubmatch(parts[n+2]) // the words are finer than the type: add/add is a "contents" there
 		if kind == nil {
 			kind = conflictKind.FindStringSubmatch(parts[n+1])
 		}
@@ -199,7 +199,7 @@ func parseMerge(out []byte) (tree string, conflicts []Conflict, err error) {
 	}
 	for i := range conflicts {
 		if conflicts[i].Kind == "" {
-			conflicts[i].Kind = "contents"
+			conflicts[i].Kind = "content"
 		}
 	}
 	return tree, conflicts, nil

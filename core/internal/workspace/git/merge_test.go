@@ -45,7 +45,7 @@ func TestMergeCleanThenAgainThenConflict(t *testing.T) {
 		t.Errorf("again: %+v", again)
 	}
 	bad := b.merge(base, three, "a3")
-	if d := cmp.Diff([]Conflict{{"a", "contents"}, {"new", "add/add"}}, bad.Conflicts); d != "" {
+	if d := cmp.Diff([]Conflict{{"a", "content"}, {"new", "add/add"}}, bad.Conflicts); d != "" {
 		t.Error(d)
 	}
 	if b.git("rev-parse", "relo/j1") != m2.Commit {

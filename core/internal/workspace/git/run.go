@@ -31,7 +31,9 @@ type call struct {
 	limit int    // bytes of output; 0: maxOutput
 	cut   bool   // over the limit: keep the beginning instead of failing
 	okay  []int  // exit codes beside 0 that are answers
-	plain bool   // touches no file contents, runs no merge: the guard's listing is not needed
+	plain bool   // reads no index, no files, merges nothing: the guard's listing is not needed
+	// settings are the guard's, when one listing serves several calls.
+	settings []setting
 }
 
 type result struct {
@@ -42,8 +44,12 @@ type result struct {
 
 // run does one call with every guard on, and again while another git holds a lock.
 func (r *Repo) run(ctx context.Context, c call) (result, error) {
-	settings := fixed
-	if !c.plain {
+	settings := c.settings
+	switch {
+	case settings != nil:
+	case c.plain:
+		settings = fixed
+	default:
 		var err error
 		if settings, err = r.guard(ctx, c.at); err != nil {
 			return result{}, err

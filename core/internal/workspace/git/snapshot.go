@@ -27,12 +27,11 @@ func (r *Repo) Snapshot(ctx context.Context, ref string) (s Snapshot, err error)
 	if s.Head, err = r.Resolve(ctx, "HEAD"); err != nil {
 		return s, err
 	}
-	index, err := r.privateIndex(r.indexOf(r.home))
+	c, err := r.indexCall(ctx, r.home, r.indexOf(r.home))
 	if err != nil {
 		return s, err
 	}
-	defer func() { err = errors.Join(err, dropIndex(index)) }()
-	c := call{at: r.home, index: index}
+	defer func() { err = errors.Join(err, dropIndex(c.index)) }()
 	note, err := r.stage(ctx, c)
 	if err != nil {
 		return s, fmt.Errorf("snapshot: %w", err)
@@ -76,7 +75,7 @@ func (n staged) words() []string {
 }
 
 func (r *Repo) writeTree(ctx context.Context, c call) (string, error) {
-	c.args, c.plain = []string{"write-tree"}, true
+	c.args = []string{"write-tree"} // it may read files again, through filters
 	return r.text(ctx, c)
 }
 

@@ -108,6 +108,9 @@ func (h *hands) state(ctx context.Context, s step) (state, error) {
 		return stateOther, err
 	}
 	if info != nil && info.IsDir() {
+		if s.newMode == absent {
+			return stateNew, nil // the file is gone; the folder is another step's, or the person's
+		}
 		return stateFolder, nil
 	}
 	for _, want := range []struct {
