@@ -101,7 +101,6 @@ func TestSnapshotInTheMiddleOfAMergeAndWithNestedRepositories(t *testing.T) {
 	if d := cmp.Diff([]Conflict{{"a", "content"}}, conflicts); d != "" {
 		t.Error(d)
 	}
-	_ = os.WriteFile(filepath.Join(b.dir, "run"), nil, 0o600)
 	b.unmerged("side")
 	b.gitIn("", "init", "-q", filepath.Join(b.dir, "nested"))
 	b.write("nested/x", "x")

@@ -25,8 +25,9 @@ type Repo struct {
 	home    place  // the person's working tree
 	common  string // the git dir shared by all worktrees
 
-	adding sync.Mutex // one worktree is added or removed at a time
-	files  sync.Mutex // one apply or undo at a time
+	adding  sync.Mutex // one worktree is added or removed at a time
+	merging sync.Mutex // one merge at a time; against other processes the ref's old value guards
+	files   sync.Mutex // one apply or undo at a time
 
 	beforeWrite func(path string) // set by tests only, to edit a file at the worst moment
 }

@@ -42,6 +42,12 @@ func (r *Repo) Merge(ctx context.Context, spec MergeSpec) (Merged, error) {
 	if err := checkIDs(spec.Job, spec.Task, spec.Attempt); err != nil {
 		return Merged{}, err
 	}
+	var err error
+	if spec.Commit, err = r.Resolve(ctx, spec.Commit); err != nil {
+		return Merged{}, err
+	}
+	r.merging.Lock()
+	defer r.merging.Unlock()
 	pause := lockPause
 	for try := 1; ; try++ {
 		done, err := r.mergeOnce(ctx, spec)
@@ -127,11 +133,7 @@ func (r *Repo) threeWay(ctx context.Context, base, ours, theirs string) (tree st
 	}
 	var sides [2]string
 	for i, rev := range []string{ours, theirs} {
-		side, err := r.TreeOf(ctx, rev)
-		if err != nil {
-			return "", nil, err
-		}
-		sides[i], err = r.commitTree(ctx, newCommit{tree: side, parents: []string{base}, message: "relo: a side of a merge\n", relo: true})
+		sides[i], err = r.commitTree(ctx, newCommit{tree: rev + "^{tree}", parents: []string{base}, message: "relo: a side of a merge\n", relo: true})
 		if err != nil {
 			return "", nil, err
 		}

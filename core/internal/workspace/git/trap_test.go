@@ -36,7 +36,6 @@ func TestAHostileRepositoryRunsNothing(t *testing.T) {
 	} {
 		b.git("config", key, value)
 	}
-	must(t, os.WriteFile(filepath.Join(t.TempDir(), "x"), nil, 0o600))
 	b.write(".git/included", "[filter \"more\"]\n\tclean = "+program+"\n\tprocess = "+program+"\n")
 	b.git("config", "include.path", "included")
 	b.write(".gitattributes", "* filter=evil diff=evil merge=evil\nb.txt filter=more\n")
