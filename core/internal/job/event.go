@@ -98,6 +98,7 @@ type Finished struct {
 	Cost      *float64 `json:"cost"` // USD; nil: at least one request's price is unknown
 	NeedsEyes []string `json:"needsEyes,omitempty"`
 	Reason    string   `json:"reason,omitempty"`
+	Code      string   `json:"code,omitempty"` // CodeKey: a key is missing or was refused
 }
 
 // AppliedBody is the body of job.applied.
@@ -106,6 +107,10 @@ type AppliedBody struct {
 	BackupRef string   `json:"backupRef"`
 	Files     []string `json:"files,omitempty"`
 }
+
+// CodeKey marks an end that a missing or refused key caused: trying again is
+// useless before the person has mended it.
+const CodeKey = "key"
 
 // Added is the body of task.added.
 type Added struct {
@@ -265,6 +270,7 @@ type AttemptEnd struct {
 	Summary string       `json:"summary"`
 	Notes   string       `json:"notes,omitempty"`
 	Reason  string       `json:"reason,omitempty"` // why it is not done
+	Code    string       `json:"code,omitempty"`   // CodeKey, or empty
 	Seen    Seen         `json:"seen"`
 	Visual  string       `json:"visual,omitempty"`
 	Epoch   int64        `json:"epoch"`

@@ -57,6 +57,7 @@ type Task struct {
 	Attempts   []*Attempt
 	Losses     int
 	Merged     string // commit on the job's branch
+	MergedSeq  int    // of the event that said so
 	Verdicts   []Verdict
 	Waiting    *WaitingBody
 	Current    string // the attempt that is dispatched or runs
@@ -266,7 +267,7 @@ func (t *Task) apply(e Event) {
 	case *Escalated:
 		t.Escalated = append(t.Escalated, *b)
 	case *Merged:
-		t.Merged = b.Commit
+		t.Merged, t.MergedSeq = b.Commit, int(e.Seq)
 	case *Verdict:
 		t.Verdicts = append(t.Verdicts, *b)
 	case *Started:
@@ -296,4 +297,12 @@ func (t *Task) apply(e Event) {
 			t.Current = ""
 		}
 	}
+}
+
+// Kind is what the task is for; work when an event of an older version names none.
+func (t *Task) Kind() TaskKind {
+	if t.TaskKind == "" {
+		return Work
+	}
+	return t.TaskKind
 }

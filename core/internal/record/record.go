@@ -40,7 +40,7 @@ type Batch struct {
 	Status job.Status  // of the job after the events, for the index of jobs
 	Title  string      // likewise
 	Events []job.Event // with their Seq set, next after the job's last
-	Grant  *Lease      // refused with ErrStale unless no lease of the task is live and Epoch is the last one plus 1
+	Grants []Lease     // refused with ErrStale unless no lease of the task is live and Epoch is the last one plus 1
 	Held   *Lease      // refused with ErrStale unless exactly this lease is live
 	Free   []Lease     // ended with this commit; one that is not live is left as it is
 	Outbox []Message

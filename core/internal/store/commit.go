@@ -166,10 +166,15 @@ func applyLeases(ctx context.Context, tx *sql.Tx, b record.Batch) error {
 			return fmt.Errorf("end a lease: %w", err)
 		}
 	}
-	l := b.Grant
-	if l == nil {
-		return nil
+	for _, l := range b.Grants {
+		if err := grant(ctx, tx, l); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func grant(ctx context.Context, tx *sql.Tx, l record.Lease) error {
 	res, err := tx.ExecContext(ctx, `INSERT INTO leases VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (task) DO UPDATE
 		SET attempt = excluded.attempt, worker = excluded.worker, epoch = excluded.epoch, live = 1
 		WHERE leases.live = 0 AND leases.epoch = excluded.epoch - 1`, l.Task, l.Job, l.Attempt, l.Worker, l.Epoch)

@@ -1,0 +1,141 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/prompt"
+	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/provider"
+	"github.com/relo-dev/relo/core/internal/tool"
+)
+
+// desk carries an agent's questions to its model, by way of the daemon.
+type desk struct {
+	k    *work
+	mu   sync.Mutex
+	sent map[string]bool // pictures that the daemon has
+}
+
+// askWait is how long a call waits before it is made again after the daemon was
+// out of reach; the lease bounds how often.
+const askWait = 300 * time.Millisecond
+
+// ask sends one request. While the daemon is out of reach it asks again for as
+// long as the lease can be current.
+func (d *desk) ask(ctx context.Context, r provider.Request) (provider.Response, error) {
+	for {
+		answer, err := d.once(ctx, r)
+		switch {
+		case err == nil:
+			return answer, nil
+		case codeOf(err) == protocol.CodeMissing:
+			d.mu.Lock()
+			clear(d.sent)
+			d.mu.Unlock()
+		case !errors.Is(err, ErrAway):
+			return provider.Response{}, err
+		}
+		if !d.k.w.leaseHeld() {
+			return provider.Response{}, fmt.Errorf("the daemon was out of reach until the lease ended: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return provider.Response{}, ctx.Err()
+		case <-time.After(askWait):
+		}
+	}
+}
+
+func (d *desk) once(ctx context.Context, r provider.Request) (provider.Response, error) {
+	if err := d.send(ctx, r); err != nil {
+		return provider.Response{}, err
+	}
+	answer, err := d.k.w.Phone.Ask(ctx, protocol.Ask{Hold: d.k.a.Hold, Request: r})
+	return answer.Response, err
+}
+
+// send brings the request's pictures to the daemon, each once.
+func (d *desk) send(ctx context.Context, r provider.Request) error {
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			var pictures []provider.Picture
+			if p.Picture != nil {
+				pictures = append(pictures, *p.Picture)
+			}
+			if p.Result != nil {
+				pictures = append(pictures, p.Result.Pictures...)
+			}
+			for _, pic := range pictures {
+				if err := d.sendOne(ctx, pic); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (d *desk) sendOne(ctx context.Context, p provider.Picture) error {
+	d.mu.Lock()
+	have := d.sent[p.SHA256]
+	d.mu.Unlock()
+	if have {
+		return nil
+	}
+	if _, err := d.k.w.Phone.PutBlob(ctx, p.Bytes); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	d.sent[p.SHA256] = true
+	d.mu.Unlock()
+	return nil
+}
+
+// finishTool takes an agent's report; what breaks the rules goes back to it.
+type finishTool struct{ k *work }
+
+func (k *work) finishSpec() provider.ToolSpec {
+	if k.a.Kind == job.Review {
+		return prompt.SubmitReview()
+	}
+	return prompt.FinishTask()
+}
+
+// Spec is finish_task, or submit_review for a reviewer.
+func (f finishTool) Spec() provider.ToolSpec { return f.k.finishSpec() }
+
+// Run checks the report.
+func (f finishTool) Run(_ context.Context, _ string, args json.RawMessage) (tool.Result, error) {
+	var faults []string
+	if f.k.a.Kind == job.Review {
+		_, faults = prompt.DecodeReview(args)
+	} else {
+		_, faults = prompt.DecodeFinish(args)
+	}
+	if len(faults) > 0 {
+		return tool.Fail(strings.Join(faults, "; ")), nil
+	}
+	return tool.Result{Text: "received"}, nil
+}
+
+// askPerson is the hand-off to a person; nobody is there until the views of a
+// person can answer.
+type askPerson struct{}
+
+// Spec is ask_person.
+func (askPerson) Spec() provider.ToolSpec { return prompt.AskPerson() }
+
+// Run says that nobody is there.
+func (askPerson) Run(_ context.Context, _ string, args json.RawMessage) (tool.Result, error) {
+	if _, faults := prompt.DecodeQuestion(args); len(faults) > 0 {
+		return tool.Fail(strings.Join(faults, "; ")), nil
+	}
+	return tool.Result{Text: "Nobody is there to answer. Go on with what you can find out yourself; if you cannot, finish as blocked and say what you would have asked."}, nil
+}

@@ -1,0 +1,316 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/ledger"
+	"github.com/relo-dev/relo/core/internal/record"
+)
+
+// run is one job in hand: its state, the deadlines of its leases, and what is
+// being done for it. One turn at a time changes it.
+type run struct {
+	o  *Orchestrator
+	id string
+
+	conducted atomic.Bool // what is due is done; else the job is only shown
+
+	mu       sync.Mutex
+	state    *job.Job
+	deadline map[string]time.Time // of live leases, by attempt; monotonic
+	posted   map[string]time.Time // when a task was last put into a mailbox, by attempt
+	busy     map[string]bool      // effects under way, by what they do
+	calls    map[string]map[int]context.CancelFunc
+	nextCall int
+	choices  map[string]routed // the route of a ready task, by task
+	late     map[string]bool   // attempts whose late result was told
+}
+
+func newRun(o *Orchestrator, id string, state *job.Job) *run {
+	return &run{
+		o: o, id: id, state: state, deadline: map[string]time.Time{}, posted: map[string]time.Time{}, busy: map[string]bool{},
+		calls: map[string]map[int]context.CancelFunc{}, choices: map[string]routed{}, late: map[string]bool{},
+	}
+}
+
+// turn collects what one decision changes. Events are applied to the state as
+// they are made, and committed together at the end.
+type turn struct {
+	*run
+	now   time.Time
+	batch record.Batch
+	after []func() // what is done once the commit is on the disk
+	undo  []func() // what is taken back when it is not
+	err   error    // the first move that the tables refused
+}
+
+// do runs one decision and everything that follows from it, commits it, and
+// tells the news. When the commit fails the state is read again from the record.
+func (r *run) do(ctx context.Context, f func(*turn) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := &turn{run: r, now: time.Now(), batch: record.Batch{Job: r.id}}
+	err := f(t)
+	if err == nil && r.conducted.Load() {
+		t.advance()
+	}
+	if err == nil {
+		err = t.err
+	}
+	if err == nil {
+		err = t.commit(ctx)
+	}
+	if err != nil {
+		for _, f := range t.undo {
+			f()
+		}
+		if len(t.batch.Events) > 0 {
+			r.reload(ctx)
+		}
+		return err
+	}
+	t.tell()
+	for _, f := range t.after {
+		f()
+	}
+	return nil
+}
+
+func (t *turn) commit(ctx context.Context) error {
+	b := &t.batch
+	if len(b.Events) == 0 && b.Settle == nil && len(b.Grants) == 0 && len(b.Free) == 0 && len(b.Outbox) == 0 {
+		return nil
+	}
+	b.Status, b.Title = t.state.Status, t.state.Title
+	if err := t.o.Journal.Commit(ctx, *b); err != nil {
+		return err
+	}
+	if len(b.Outbox) > 0 {
+		t.o.wakePump()
+	}
+	return nil
+}
+
+// tell publishes the events; what is lost on the way is asked for by the viewer,
+// who sees the gap in the numbers.
+func (t *turn) tell() {
+	for _, e := range t.batch.Events {
+		if err := t.o.Lanes.Tell(t.id, fmt.Sprintf("%s:%d", t.id, e.Seq), raw(e)); err != nil {
+			t.o.Log.Debug().Str("job", t.id).Err(err).Msg("news was not told")
+		}
+	}
+}
+
+// reload drops what was not committed.
+func (r *run) reload(ctx context.Context) {
+	events, err := r.o.Journal.Events(context.WithoutCancel(ctx), r.id, 0, 0)
+	if err == nil {
+		var state *job.Job
+		if state, err = job.Fold(events); err == nil {
+			r.state = state
+			clear(r.choices)
+		}
+	}
+	if err != nil {
+		r.o.Log.Error().Str("job", r.id).Err(err).Msg("the job could not be read again")
+	}
+}
+
+// emit makes an event and applies it.
+func (t *turn) emit(e job.Event) {
+	if t.err != nil {
+		return
+	}
+	e.Seq, e.Time, e.Job = t.state.Seq+1, t.now.UTC(), t.id
+	if err := t.state.Apply(e); err != nil {
+		t.err = err
+		return
+	}
+	t.batch.Events = append(t.batch.Events, e)
+}
+
+// notice tells the person something.
+func (t *turn) notice(level, format string, args ...any) {
+	t.emit(job.Event{Kind: job.KindNotice, Body: &job.Notice{Level: level, Words: fmt.Sprintf(format, args...)}})
+}
+
+// move makes a task's move, checked against the table.
+func (t *turn) move(task *job.Task, m job.TaskMove, reason string) {
+	to, err := job.Next(task.Status, m)
+	if err != nil {
+		t.err = fmt.Errorf("task %s: %w", task.Key, err)
+		return
+	}
+	t.emit(job.Event{Kind: job.KindTaskStatus, Task: task.ID, Attempt: task.Current, Model: task.Model,
+		Body: &job.StatusChange{From: string(task.Status), To: string(to), Reason: reason}})
+}
+
+// moveJob makes the job's move.
+func (t *turn) moveJob(m job.JobMove, reason string) {
+	to, err := job.NextStatus(t.state.Status, m)
+	if err != nil {
+		t.err = err
+		return
+	}
+	t.emit(job.Event{Kind: job.KindJobStatus, Body: &job.StatusChange{From: string(t.state.Status), To: string(to), Reason: reason}})
+}
+
+// free ends a task's lease with this turn and hangs up its calls.
+func (t *turn) free(task *job.Task, attempt string) {
+	t.batch.Free = append(t.batch.Free, record.Lease{Task: task.ID, Epoch: task.Epoch})
+	delete(t.deadline, attempt)
+	delete(t.posted, attempt)
+	t.after = append(t.after, func() { t.hangUp(attempt) })
+}
+
+// effect starts f once for name; it runs after the commit, outside the lock.
+func (t *turn) effect(name string, f func(ctx context.Context) error) {
+	if t.busy[name] || t.o.Idle {
+		return
+	}
+	t.busy[name] = true
+	r := t.run
+	t.after = append(t.after, func() {
+		r.o.work.Go(func() {
+			ctx := r.o.ctx()
+			err := f(ctx)
+			r.mu.Lock()
+			delete(r.busy, name)
+			r.mu.Unlock()
+			if err == nil || ctx.Err() != nil {
+				if ctx.Err() == nil {
+					r.poke(ctx)
+				}
+				return
+			}
+			r.o.Log.Error().Str("job", r.id).Str("effect", name).Err(err).Msg("will be tried again")
+			r.troubled(ctx, name, err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(retryEffect):
+				r.poke(ctx)
+			}
+		})
+	})
+}
+
+// troubled tells the person once that something is tried again.
+func (r *run) troubled(ctx context.Context, name string, err error) {
+	_ = r.do(ctx, func(t *turn) error { // when even this cannot be written the log has it
+		t.notice("warn", "%s did not work and is tried again: %v", name, err)
+		return nil
+	})
+}
+
+// poke lets the job look again at what is due.
+func (r *run) poke(ctx context.Context) {
+	if err := r.do(ctx, func(*turn) error { return nil }); err != nil && ctx.Err() == nil {
+		r.o.Log.Error().Str("job", r.id).Err(err).Msg("a job could not go on")
+	}
+}
+
+// extend moves the end of a lease.
+func (r *run) extend(attempt string, d time.Duration) { r.deadline[attempt] = time.Now().Add(d) }
+
+// tick ends leases that ran out and sends again what was not claimed.
+func (r *run) tick(ctx context.Context) error {
+	r.mu.Lock()
+	due := false
+	now := time.Now()
+	for _, task := range r.state.Tasks {
+		if !task.Status.Live() {
+			due = due || task.Status == job.TaskReady
+			continue
+		}
+		end, ok := r.deadline[task.Current]
+		due = due || !ok || now.After(end) || r.unclaimed(task, now)
+	}
+	r.mu.Unlock()
+	if !due {
+		return nil
+	}
+	return r.do(ctx, func(t *turn) error {
+		t.looseEnds()
+		return nil
+	})
+}
+
+func (r *run) unclaimed(task *job.Task, now time.Time) bool {
+	at, ok := r.posted[task.Current]
+	return task.Status == job.TaskDispatched && (!ok || now.Sub(at) > r.o.Lease/4)
+}
+
+// looseEnds ends leases that ran out. A dispatched task that nobody claimed is
+// put into the mailbox again with the same epoch: the broker may have lost it.
+func (t *turn) looseEnds() {
+	for _, task := range t.state.List() {
+		if !task.Status.Live() {
+			continue
+		}
+		end, ok := t.deadline[task.Current]
+		switch {
+		case !ok:
+			t.extend(task.Current, t.o.Lease)
+		case t.now.After(end):
+			t.lose(task, fmt.Sprintf("worker %s was not heard of for %s", task.Attempt(task.Current).Worker, t.o.Lease))
+		case t.unclaimed(task, t.now):
+			a := task.Attempt(task.Current)
+			t.post(task, record.Lease{Task: task.ID, Job: t.id, Attempt: a.ID, Worker: a.Worker, Epoch: a.Epoch}, fmt.Sprintf("again-%d", t.now.UnixNano()))
+		}
+	}
+}
+
+// lose ends a live lease without a result.
+func (t *turn) lose(task *job.Task, reason string) {
+	attempt := task.Current
+	worker := task.Attempt(attempt).Worker
+	t.emit(job.Event{Kind: job.KindTaskStatus, Task: task.ID, Attempt: attempt, Worker: worker, Model: task.Model,
+		Body: &job.StatusChange{From: string(task.Status), To: string(job.TaskLost), Reason: reason}})
+	t.free(task, attempt)
+	t.o.crew.release(worker, attempt)
+}
+
+// settle ends a ledger row with this turn.
+func (t *turn) settle(row ledger.Row, looks []job.Look) {
+	t.batch.Settle = &row
+	e := job.Event{Task: row.Task, Attempt: row.Attempt, Model: string(row.Model)}
+	if task := t.state.Tasks[row.Task]; task != nil {
+		if a := task.Attempt(row.Attempt); a != nil {
+			e.Worker = a.Worker
+		}
+	}
+	e.Kind = job.KindUsage
+	e.Body = &job.UsageBody{
+		Request: row.ID, Traffic: row.Traffic, TokensIn: row.Usage.TokensIn, TokensOut: row.Usage.TokensOut, TokensCached: row.Usage.TokensCached,
+		Pictures: row.Pictures, PictureTokens: row.PictureTokens, Cost: row.Cost, MS: row.MS, Outcome: row.Outcome,
+	}
+	t.emit(e)
+	for _, l := range looks {
+		e.Kind, e.Body = job.KindLook, &l
+		t.emit(e)
+	}
+}
+
+// writeOff settles the rows that were open when the last process ended: what
+// they cost is not known.
+func (r *run) writeOff(ctx context.Context) error {
+	rows, err := r.o.Journal.Rows(ctx, r.id, time.Time{})
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if row.Outcome != ledger.OutcomeOpen {
+			continue
+		}
+		row.Outcome = ledger.OutcomeLost
+		if err := r.o.Settle(ctx, row, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package orchestrator
+
+import (
+	"slices"
+
+	"github.com/relo-dev/relo/core/internal/catalog"
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/record"
+	"github.com/relo-dev/relo/core/internal/routing"
+)
+
+// routed is a decision that was told, for the attempt that comes next.
+type routed struct {
+	attempts int // how many the task had when it was made
+	choice   routing.Choice
+}
+
+// dispatch gives a ready task a model and, when one is free, a worker: the lease
+// is granted by the record in the same commit that puts the task into the outbox.
+func (t *turn) dispatch(task *job.Task) {
+	choice := t.route(task)
+	if t.err != nil {
+		return
+	}
+	if !choice.OK {
+		t.move(task, job.MoveFail, choice.Words())
+		return
+	}
+	attempt := job.NewID()
+	worker, why := t.o.crew.take(attempt, t.now, t.o.Lease)
+	if worker == "" {
+		t.waiting(task, why)
+		return
+	}
+	lease := record.Lease{Task: task.ID, Job: t.id, Attempt: attempt, Worker: worker, Epoch: task.Epoch + 1}
+	to, err := job.Next(task.Status, job.MoveDispatch)
+	if err != nil {
+		t.err = err
+		return
+	}
+	t.undo = append(t.undo, func() { t.o.crew.release(worker, attempt) })
+	t.emit(job.Event{Kind: job.KindTaskStatus, Task: task.ID, Attempt: attempt, Worker: worker, Model: string(choice.Model.Ref),
+		Body: &job.StatusChange{From: string(task.Status), To: string(to), Epoch: lease.Epoch}})
+	t.batch.Grants = append(t.batch.Grants, lease)
+	t.extend(attempt, t.o.Lease)
+	t.post(task, lease, "first")
+}
+
+// post puts a task into the outbox; nonce keeps the broker from dropping a
+// message that it lost before.
+func (t *turn) post(task *job.Task, l record.Lease, nonce string) {
+	t.posted[l.Attempt] = t.now
+	t.batch.Outbox = append(t.batch.Outbox, record.Message{
+		Subject: t.o.Subject(l.Worker), ID: l.Attempt + ":" + nonce,
+		Payload: raw(protocol.Hold{Job: t.id, Task: task.ID, Attempt: l.Attempt, Worker: l.Worker, Epoch: l.Epoch}),
+	})
+}
+
+// waiting tells once, and again when the reasons change, why a task waits.
+func (t *turn) waiting(task *job.Task, why []job.WorkerReason) {
+	body := &job.WaitingBody{For: "a free worker", Workers: why}
+	if len(why) == 0 {
+		body.For = "a worker: none has been heard of"
+	}
+	if task.Waiting != nil && task.Waiting.For == body.For {
+		return
+	}
+	t.emit(job.Event{Kind: job.KindTaskWaiting, Task: task.ID, Body: body})
+}
+
+// route decides the model of the task's next attempt, once an attempt, and tells it.
+func (t *turn) route(task *job.Task) routing.Choice {
+	if have, ok := t.choices[task.ID]; ok && have.attempts == len(task.Attempts) {
+		return have.choice
+	}
+	choice := t.choose(task)
+	t.choices[task.ID] = routed{len(task.Attempts), choice}
+	if !choice.OK {
+		return choice
+	}
+	m := choice.Model
+	if task.Model != "" && task.Model != string(m.Ref) && task.Tried() > 0 {
+		t.emit(job.Event{Kind: job.KindEscalated, Task: task.ID, Model: string(m.Ref),
+			Body: &job.Escalated{From: task.Model, To: string(m.Ref), Why: task.NeedsAgain}})
+	}
+	t.emit(job.Event{Kind: job.KindRouted, Task: task.ID, Model: string(m.Ref),
+		Body: &job.Routed{Rung: choice.Rung, Reasons: choice.Reasons, Sight: m.Sight.Sight, SightSource: m.Sight.Source}})
+	return choice
+}
+
+func (t *turn) choose(task *job.Task) routing.Choice {
+	need := routing.Need{Vision: task.Vision, Tools: true, Private: t.state.Private}
+	ladder := t.o.Ladder
+	switch task.Kind() {
+	case job.Review:
+		return t.chooseReviewer(task, need)
+	case job.Debug:
+		of := t.state.Tasks[task.ReviewOf]
+		if of != nil && of.Rung >= 0 && task.Tried() == 0 && of.Model != "" {
+			return ladder.Escalate(min(of.Rung, len(ladder)-1), need)
+		}
+	}
+	if t.state.Chosen != "" && task.Kind() == job.Work {
+		if m, ok := t.o.Book.Model(catalog.Ref(t.state.Chosen)); ok {
+			return routing.Chosen(m)
+		}
+	}
+	if task.Model == "" {
+		return ladder.Pick(task.Difficulty, need)
+	}
+	if a := lastEnded(task); a != nil && a.Counted() && task.Rung >= 0 { // a loss does not escalate
+		return ladder.Escalate(min(task.Rung, len(ladder)-1), need)
+	}
+	return t.sameAgain(task, need)
+}
+
+// sameAgain routes an attempt that follows a loss: the model it had, with its reasons.
+func (t *turn) sameAgain(task *job.Task, need routing.Need) routing.Choice {
+	m, ok := t.o.Book.Model(catalog.Ref(task.Model))
+	if !ok || task.Rung >= len(t.o.Ladder) {
+		return t.o.Ladder.Pick(task.Difficulty, need)
+	}
+	c := routing.Choice{Rung: task.Rung, Model: m, Chain: []catalog.Model{m}, Reasons: task.Reasons, OK: true}
+	if task.Rung >= 0 {
+		for _, other := range t.o.Ladder[task.Rung].Models {
+			if other.Ref != m.Ref {
+				c.Chain = append(c.Chain, other)
+			}
+		}
+	}
+	return c
+}
+
+func (t *turn) chooseReviewer(task *job.Task, need routing.Need) routing.Choice {
+	author, rung := catalog.Ref(""), len(t.o.Ladder)-1
+	if of := t.state.Tasks[task.ReviewOf]; of != nil {
+		author, rung = catalog.Ref(of.Model), of.Rung
+	}
+	if len(t.o.Review) > 0 {
+		if c := routing.Via("reviews", t.models(t.o.Review), need); c.OK {
+			return c
+		}
+	}
+	if task.Tried() > 0 && task.Rung >= 0 {
+		return t.o.Ladder.Escalate(min(task.Rung, len(t.o.Ladder)-1), need)
+	}
+	return t.o.Ladder.Reviewer(author, rung, need)
+}
+
+func (t *turn) models(refs []catalog.Ref) []catalog.Model {
+	var out []catalog.Model
+	for _, r := range refs {
+		if m, ok := t.o.Book.Model(r); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// chainOf gives the models that may answer for a task's running attempt.
+func (r *run) chainOf(task *job.Task) []catalog.Ref {
+	refs := []catalog.Ref{catalog.Ref(task.Model)}
+	if have, ok := r.choices[task.ID]; ok {
+		for _, m := range have.choice.Chain {
+			if !slices.Contains(refs, m.Ref) {
+				refs = append(refs, m.Ref)
+			}
+		}
+		return refs
+	}
+	if task.Rung >= 0 && task.Rung < len(r.o.Ladder) { // after a restart
+		for _, m := range r.o.Ladder[task.Rung].Models {
+			if !slices.Contains(refs, m.Ref) && (!task.Vision || m.Sight.Sight == task.Sight) {
+				refs = append(refs, m.Ref)
+			}
+		}
+	}
+	return refs
+}

@@ -1,0 +1,311 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/ledger"
+	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/routing"
+)
+
+// List gives the jobs, newest first.
+func (o *Orchestrator) List(ctx context.Context) (protocol.JobList, error) {
+	entries, err := o.Journal.Jobs(ctx)
+	if err != nil {
+		return protocol.JobList{}, err
+	}
+	out := protocol.JobList{Jobs: []protocol.JobLine{}}
+	for _, e := range entries {
+		r, err := o.run(ctx, e.ID)
+		if err != nil {
+			return out, err
+		}
+		r.mu.Lock()
+		line := protocol.JobLine{ID: r.id, Title: r.state.Title, Status: r.state.Status, Cost: r.state.Cost.USD()}
+		for _, t := range r.state.Tasks {
+			if t.Kind() != job.Work {
+				continue
+			}
+			line.Tasks++
+			if t.Status == job.TaskAccepted {
+				line.Done++
+			}
+			if t.Merged != "" {
+				line.Branch = branchOf(r.id)
+			}
+		}
+		r.mu.Unlock()
+		out.Jobs = append(out.Jobs, line)
+	}
+	return out, nil
+}
+
+// Resolve finds the job or task that a reference means.
+func (o *Orchestrator) Resolve(ctx context.Context, ref string) (protocol.Resolved, error) {
+	entries, err := o.Journal.Jobs(ctx)
+	if err != nil {
+		return protocol.Resolved{}, err
+	}
+	if ref == "@last" && len(entries) > 0 {
+		return protocol.Resolved{Job: entries[0].ID}, nil
+	}
+	jobRef, key, hasKey := strings.Cut(ref, "/")
+	if jobRef == "@last" && len(entries) > 0 {
+		jobRef = entries[0].ID
+	}
+	found := map[string]protocol.Resolved{}
+	for _, e := range entries {
+		if jobRef != "" && strings.HasPrefix(e.ID, jobRef) && !hasKey {
+			found[e.ID] = protocol.Resolved{Job: e.ID}
+		}
+		if hasKey && !strings.HasPrefix(e.ID, jobRef) {
+			continue
+		}
+		if err := o.resolveTask(ctx, e.ID, ref, key, hasKey, found); err != nil {
+			return protocol.Resolved{}, err
+		}
+	}
+	switch len(found) {
+	case 0:
+		return protocol.Resolved{}, notFound(ref)
+	case 1:
+		for _, r := range found {
+			return r, nil
+		}
+	}
+	return protocol.Resolved{}, &protocol.Error{Code: protocol.CodeAmbiguous,
+		Message: fmt.Sprintf("%q means %d jobs or tasks", ref, len(found)), Hint: "give more of the id"}
+}
+
+func (o *Orchestrator) resolveTask(ctx context.Context, id, ref, key string, hasKey bool, found map[string]protocol.Resolved) error {
+	r, err := o.run(ctx, id)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.state.Tasks {
+		if (hasKey && t.Key == key) || (!hasKey && ref != "" && strings.HasPrefix(t.ID, ref)) {
+			found[t.ID] = protocol.Resolved{Job: id, Task: t.ID}
+		}
+	}
+	return nil
+}
+
+// Events gives a page of a job's events.
+func (o *Orchestrator) Events(ctx context.Context, q protocol.EventsQuery) (protocol.EventPage, error) {
+	const most = 2000 // some 1 MB of JSON; the message limit is 8 MiB
+	limit := q.Limit
+	if limit <= 0 || limit > most {
+		limit = most
+	}
+	events, err := o.Journal.Events(ctx, q.Job, q.After, limit+1)
+	if err != nil {
+		return protocol.EventPage{}, err
+	}
+	if len(events) == 0 && q.After == 0 {
+		return protocol.EventPage{}, notFound(q.Job)
+	}
+	more := len(events) > limit
+	return protocol.EventPage{Events: events[:min(limit, len(events))], More: more}, nil
+}
+
+// Show gives a job, whole.
+func (o *Orchestrator) Show(ctx context.Context, id string) (protocol.JobDoc, error) {
+	r, err := o.run(ctx, id)
+	if err != nil {
+		return protocol.JobDoc{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	j := r.state
+	doc := protocol.JobDoc{
+		ID: r.id, Title: j.Title, Text: j.Text, Status: j.Status, Reason: j.Reason, Repo: j.Repo, Base: j.Base, Budget: j.Budget,
+		Cost: j.Cost.USD(), KnownCost: j.Cost.Known, Unpriced: j.Cost.Unknown, Requests: j.Cost.Requests, Summary: j.Summary, Seq: j.Seq,
+		Notices: j.Notices, Attachments: j.Images, At: j.At, End: j.End, Tasks: []protocol.TaskDoc{},
+	}
+	if j.End != nil {
+		doc.NeedsEyes, doc.Branch = j.End.NeedsEyes, j.End.Branch
+	}
+	if j.Applied != nil {
+		doc.BackupRef = j.Applied.BackupRef
+	}
+	for _, t := range j.List() {
+		doc.Tasks = append(doc.Tasks, taskDoc(t))
+		if t.Merged != "" {
+			doc.Branch = branchOf(r.id)
+		}
+	}
+	return doc, nil
+}
+
+func taskDoc(t *job.Task) protocol.TaskDoc {
+	d := protocol.TaskDoc{
+		ID: t.ID, Key: t.Key, Title: t.Title, Kind: t.Kind(), Difficulty: t.Difficulty, Vision: t.Vision, Status: t.Status, Reason: t.Reason,
+		Model: t.Model, Sight: t.Sight, Reasons: t.Reasons, Escalated: t.Escalated, DependsOn: t.DependsOn, ReviewOf: t.ReviewOf, Images: t.Images,
+		Merged: t.Merged, Waiting: t.Waiting, Verdicts: t.Verdicts, Checks: t.Checks,
+	}
+	for _, a := range t.Attempts {
+		d.Attempts = append(d.Attempts, protocol.AttemptDoc{
+			ID: a.ID, Number: a.Number, Worker: a.Worker, Model: a.Model, Epoch: a.Epoch, Cost: a.Cost.USD(), Step: a.LastStep,
+			Result: a.End, Looks: slices.Clone(a.Looks), Checks: slices.Clone(a.Checks),
+		})
+	}
+	return d
+}
+
+// Why explains a task: its model, its attempts, its looks, its state.
+func (o *Orchestrator) Why(ctx context.Context, ref protocol.Resolved) ([]protocol.WhyDoc, error) {
+	doc, err := o.Show(ctx, ref.Job)
+	if err != nil {
+		return nil, err
+	}
+	out := []protocol.WhyDoc{}
+	for _, t := range doc.Tasks {
+		if ref.Task != "" && t.ID != ref.Task {
+			continue
+		}
+		out = append(out, protocol.WhyDoc{Job: doc.ID, Task: t.ID, Title: t.Title, Lines: whyLines(t)})
+	}
+	return out, nil
+}
+
+func whyLines(t protocol.TaskDoc) []string {
+	var lines []string
+	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	if t.Model != "" {
+		say("model: %s: %s", t.Model, routing.Words(t.Reasons))
+	}
+	for _, e := range t.Escalated {
+		say("escalated from %s to %s: %s", e.From, e.To, e.Why)
+	}
+	for _, a := range t.Attempts {
+		if a.Result == nil {
+			say("attempt %d on %s by worker %s is under way", a.Number, a.Model, a.Worker)
+			continue
+		}
+		words := string(a.Result.Outcome)
+		if a.Result.Reason != "" {
+			words += ": " + a.Result.Reason
+		}
+		say("attempt %d on %s by worker %s: %s", a.Number, a.Model, a.Worker, words)
+		for _, l := range a.Looks {
+			when := ""
+			if l.AfterLastEdit {
+				when = ", after the last edit"
+			}
+			say("  looked at %s (%s, %s%s) at %s", l.Path, l.Role, l.How, when, l.Place)
+		}
+	}
+	for _, v := range t.Verdicts {
+		say("review: %s %s", v.Verdict, v.Summary)
+	}
+	if t.Waiting != nil && t.Status == job.TaskReady {
+		say("waits for %s", t.Waiting.For)
+		for _, w := range t.Waiting.Workers {
+			say("  worker %s %s", w.Worker, w.Reason)
+		}
+	}
+	state := string(t.Status)
+	if t.Reason != "" {
+		state += ": " + t.Reason
+	}
+	say("now: %s", state)
+	return lines
+}
+
+// Diff gives what a job's branch changes, or what a task's last attempt did.
+func (o *Orchestrator) Diff(ctx context.Context, ref protocol.Resolved) (protocol.DiffDoc, error) {
+	r, err := o.run(ctx, ref.Job)
+	if err != nil {
+		return protocol.DiffDoc{}, err
+	}
+	r.mu.Lock()
+	from, to, dir := r.state.Base, r.head(), r.state.Repo
+	if task := r.state.Tasks[ref.Task]; task != nil {
+		if a := task.Last(); a != nil && a.End.Commit != "" {
+			from, to = a.End.Base, a.End.Commit
+		} else {
+			to = from
+		}
+	}
+	r.mu.Unlock()
+	repo, err := o.Repos.Open(ctx, dir)
+	if err != nil {
+		return protocol.DiffDoc{}, err
+	}
+	c, err := repo.Compare(ctx, from, to, diffForPerson)
+	if err != nil {
+		return protocol.DiffDoc{}, err
+	}
+	return protocol.DiffDoc{Job: ref.Job, Base: from, Commit: to, Files: c.Files, Diff: c.Diff, Truncated: c.Truncated}, nil
+}
+
+// Costs sums the ledger's rows by job, task, attempt, traffic and model.
+func (o *Orchestrator) Costs(ctx context.Context, id string, days int) (protocol.CostsDoc, error) {
+	since := time.Time{}
+	if id == "" && days > 0 {
+		since = time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-days)
+	}
+	rows, err := o.Journal.Rows(ctx, id, since)
+	if err != nil {
+		return protocol.CostsDoc{}, err
+	}
+	return sumRows(rows), nil
+}
+
+func sumRows(rows []ledger.Row) protocol.CostsDoc {
+	type key struct{ job, task, attempt, traffic, model string }
+	sums := map[key]*protocol.CostRow{}
+	var order []key
+	doc := protocol.CostsDoc{Rows: []protocol.CostRow{}}
+	unknown := false
+	for _, r := range rows {
+		k := key{r.Job, r.Task, r.Attempt, r.Traffic, string(r.Model)}
+		s := sums[k]
+		if s == nil {
+			zero := 0.0
+			s = &protocol.CostRow{Job: k.job, Task: k.task, Attempt: k.attempt, Traffic: k.traffic, Model: k.model, Cost: &zero}
+			sums[k] = s
+			order = append(order, k)
+		}
+		s.Requests++
+		s.Pictures += r.Pictures
+		s.TokensIn, s.TokensOut, s.TokensCached = plus(s.TokensIn, r.Usage.TokensIn), plus(s.TokensOut, r.Usage.TokensOut), plus(s.TokensCached, r.Usage.TokensCached)
+		if r.Cost == nil {
+			s.Cost, unknown = nil, true
+			continue
+		}
+		doc.Known += *r.Cost
+		if s.Cost != nil {
+			*s.Cost += *r.Cost
+		}
+	}
+	for _, k := range order {
+		doc.Rows = append(doc.Rows, *sums[k])
+	}
+	slices.SortStableFunc(doc.Rows, func(a, b protocol.CostRow) int { return cmp.Compare(a.Job, b.Job) })
+	if !unknown {
+		total := doc.Known
+		doc.Total = &total
+	}
+	return doc
+}
+
+// plus adds counts of which some may be unknown; a sum of unknowns is unknown.
+func plus(a, b *int64) *int64 {
+	if b == nil {
+		return a
+	}
+	sum := *b
+	if a != nil {
+		sum += *a
+	}
+	return &sum
+}
