@@ -1,0 +1,198 @@
+package picture
+
+import "bytes"
+
+// The markers of a JPEG (ITU-T T.81, table B.1).
+const (
+	mSOF0, mSOF1, mSOF2 = 0xc0, 0xc1, 0xc2
+	mDHT, mSOI, mEOI    = 0xc4, 0xd8, 0xd9
+	mSOS, mDQT, mDRI    = 0xda, 0xdb, 0xdd
+	mAPP0, mAPP1, mAPP2 = 0xe0, 0xe1, 0xe2
+	mAPP14, mTEM, mRST0 = 0xee, 0x01, 0xd0
+	mJPGA, mDAC         = 0xc8, 0xcc
+)
+
+// jpegSegment is one marker: body is what follows its length, and entropy, behind
+// a scan's header, the coded pixels.
+type jpegSegment struct {
+	marker        byte
+	body, entropy []byte
+}
+
+// jpegSegments lists the markers from SOI to EOI; complete is false when EOI is
+// missing. Bytes between markers belong to none and are counted in junk.
+func jpegSegments(data []byte) (segments []jpegSegment, junk int, complete bool) {
+	at := 2 // behind SOI
+	for {
+		gap := bytes.IndexByte(data[min(at, len(data)):], 0xff)
+		if gap < 0 {
+			return segments, junk, false
+		}
+		junk += gap
+		at += gap + 1
+		for at < len(data) && data[at] == 0xff { // fill bytes
+			at, junk = at+1, junk+1
+		}
+		if at >= len(data) {
+			return segments, junk, false
+		}
+		marker := data[at]
+		at++
+		switch {
+		case marker == mEOI:
+			return append(segments, jpegSegment{marker: mEOI}), junk + len(data) - at, true
+		case marker == 0 || marker == mTEM || marker >= mRST0 && marker <= mSOI:
+			junk += 2
+			continue
+		}
+		if at+2 > len(data) {
+			return segments, junk, false
+		}
+		length := int(be16(data[at:]))
+		if length < 2 || at+length > len(data) {
+			return segments, junk, false
+		}
+		seg := jpegSegment{marker: marker, body: data[at+2 : at+length]}
+		at += length
+		if marker == mSOS {
+			end := at + entropyLength(data[at:])
+			seg.entropy, at = data[at:end], end
+		}
+		segments = append(segments, seg)
+	}
+}
+
+// entropyLength is how far coded pixels reach: to the first marker that is no restart.
+func entropyLength(data []byte) int {
+	for i := 0; ; {
+		next := bytes.IndexByte(data[i:], 0xff)
+		if next < 0 || i+next+1 >= len(data) {
+			return len(data)
+		}
+		i += next
+		if m := data[i+1]; m != 0 && (m < mRST0 || m > mRST0+7) && m != 0xff {
+			return i
+		}
+		i++
+		if data[i] != 0xff {
+			i++
+		}
+	}
+}
+
+func lookJPEG(data []byte, name string) (*sight, error) {
+	s := &sight{kind: "jpeg", orientation: 1}
+	segments, junk, complete := jpegSegments(data)
+	frames, adobe, exif, scans := 0, false, false, progress{}
+	for _, seg := range segments {
+		switch {
+		case seg.marker == mSOS:
+			s.scans++
+			scans.scan(seg.body)
+		case isFrame(seg.marker):
+			frames++
+			if err := s.readFrame(seg, name); err != nil {
+				return nil, err
+			}
+		case seg.marker == mAPP1 && bytes.HasPrefix(seg.body, []byte("Exif\x00")):
+			if !exif && len(seg.body) > 6 {
+				exif, s.orientation = true, tiffOrientation(seg.body[6:])
+			}
+			s.hidden.metadata = true
+		case seg.marker == mAPP2 && bytes.HasPrefix(seg.body, []byte("ICC_PROFILE")):
+			s.hidden.profile = true
+		default:
+			kept, keep := keptSegment(seg)
+			adobe = adobe || keep && seg.marker == mAPP14
+			s.hidden.metadata = s.hidden.metadata || !keep || len(kept) < len(seg.body)
+		}
+	}
+	s.hidden.metadata = s.hidden.metadata || junk > 0
+	s.bareInk = s.ink && !adobe
+	switch {
+	case frames > 0 && (s.width == 0 || s.height == 0 || s.width*s.height > maxPixels || s.scans > maxScans):
+		return s, nil // the limits speak first
+	case frames == 0:
+		return nil, corrupt(name, "the JPEG has no frame")
+	case s.scans == 0:
+		return nil, corrupt(name, "the JPEG holds no pixels")
+	case !complete || s.layered && !scans.complete(s.channels):
+		return nil, corrupt(name, "the JPEG is cut off")
+	}
+	return s, nil
+}
+
+// isFrame tells whether the marker opens a frame: every SOF but those numbers
+// that mean tables.
+func isFrame(marker byte) bool {
+	return marker >= mSOF0 && marker <= 0xcf && marker != mDHT && marker != mJPGA && marker != mDAC || marker == 0xf7
+}
+
+// readFrame reads a frame's header and names what Relo's decoder cannot read.
+func (s *sight) readFrame(seg jpegSegment, name string) error {
+	if len(seg.body) < 6 {
+		return corrupt(name, "the JPEG's frame has no header")
+	}
+	feature := ""
+	switch {
+	case seg.marker == 0xf7:
+		feature = "JPEG-LS"
+	case seg.marker == 0xc3 || seg.marker == 0xc7 || seg.marker == 0xcb || seg.marker == 0xcf:
+		feature = "a lossless JPEG"
+	case seg.marker > mSOF2 && seg.marker < mJPGA:
+		feature = "a hierarchical JPEG"
+	case seg.marker > mJPGA:
+		feature = "an arithmetic-coded JPEG"
+	case seg.body[0] != 8:
+		feature = "a JPEG with more than 8 bits a channel"
+	}
+	if feature != "" {
+		return refuse(UnsupportedKind, "%q is %s, which cannot be decoded here; save it as a baseline JPEG or PNG", name, feature)
+	}
+	s.height, s.width, s.channels = int64(be16(seg.body[1:])), int64(be16(seg.body[3:])), int(seg.body[5])
+	s.layered, s.ink = seg.marker == mSOF2, s.channels == 4
+	return nil
+}
+
+// keptSegment gives the part of a segment that pixels need, and whether any is.
+// JFIF is kept without its thumbnail, Adobe's marker without what follows it.
+func keptSegment(seg jpegSegment) (body []byte, keep bool) {
+	const jfif, adobe = 14, 12
+	switch seg.marker {
+	case mSOF0, mSOF1, mSOF2, mDHT, mDQT, mDRI, mSOS, mEOI:
+		return seg.body, true
+	case mAPP0:
+		if len(seg.body) >= jfif && string(seg.body[:5]) == "JFIF\x00" {
+			return seg.body[:jfif], true
+		}
+	case mAPP14:
+		if len(seg.body) >= adobe && string(seg.body[:5]) == "Adobe" {
+			return seg.body[:adobe], true
+		}
+	}
+	return nil, false
+}
+
+// stripJPEG keeps what pixels need, the coded pixels byte for byte, and nothing else.
+func stripJPEG(data []byte) []byte {
+	segments, _, _ := jpegSegments(data)
+	out := append(make([]byte, 0, len(data)), 0xff, mSOI)
+	for _, seg := range segments {
+		body, keep := keptSegment(seg)
+		if !keep {
+			continue
+		}
+		out = append(out, 0xff, seg.marker)
+		if seg.marker == mEOI {
+			break
+		}
+		out = append(out, byte((len(body)+2)>>8), byte(len(body)+2)) //nolint:gosec // a segment has two bytes of length
+		at := len(out)
+		out = append(out, body...)
+		if seg.marker == mAPP0 {
+			out[at+12], out[at+13] = 0, 0 // the thumbnail's size
+		}
+		out = append(out, seg.entropy...)
+	}
+	return out
+}

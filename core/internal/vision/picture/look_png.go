@@ -1,0 +1,110 @@
+package picture
+
+import "hash/crc32"
+
+const pngSignature = "\x89PNG\r\n\x1a\n"
+
+// pngChunk is one chunk of a PNG: its type and where it lies, from the length to behind the checksum.
+type pngChunk struct {
+	kind       string
+	start, end int
+}
+
+// pngPixels are the chunks that hold pixels or say how to read them.
+var pngPixels = map[string]bool{"IHDR": true, "PLTE": true, "tRNS": true, "IDAT": true, "IEND": true}
+
+// pngProfiles are the chunks that say what the colours mean.
+var pngProfiles = map[string]bool{"iCCP": true, "cICP": true, "gAMA": true, "cHRM": true, "mDCv": true, "cLLi": true}
+
+// pngChunks lists the chunks up to IEND; complete is false when it is missing
+// or a chunk ends behind the file.
+func pngChunks(data []byte) (chunks []pngChunk, complete bool) {
+	for at := len(pngSignature); at+12 <= len(data); {
+		length := int64(be32(data[at:]))
+		end := int64(at) + 12 + length
+		if end > int64(len(data)) {
+			return chunks, false
+		}
+		c := pngChunk{string(data[at+4 : at+8]), at, int(end)}
+		chunks = append(chunks, c)
+		if c.kind == "IEND" {
+			return chunks, true
+		}
+		at = c.end
+	}
+	return chunks, false
+}
+
+// body is the chunk's data without length, type and checksum.
+func (c pngChunk) body(data []byte) []byte { return data[c.start+8 : c.end-4] }
+
+func (c pngChunk) sound(data []byte) bool {
+	return crc32.ChecksumIEEE(data[c.start+4:c.end-4]) == be32(data[c.end-4:])
+}
+
+func lookPNG(data []byte, name string) (*sight, error) {
+	const header = len(pngSignature) + 8 + 13 + 4
+	if len(data) < header || string(data[12:16]) != "IHDR" || be32(data[8:]) != 13 {
+		return nil, corrupt(name, "the PNG has no header")
+	}
+	h := data[16:]
+	s := &sight{kind: "png", width: int64(be32(h)), height: int64(be32(h[4:])), orientation: 1, deep: h[8] == 16, layered: h[12] == 1}
+	s.channels = pngPixelBytes(h[8], h[9])
+	if s.width >= 1<<31 || s.height >= 1<<31 {
+		return nil, corrupt(name, "the PNG's header gives an impossible size")
+	}
+	if s.width == 0 || s.height == 0 || s.width*s.height > maxPixels {
+		return s, nil // the limits speak before the rest of the file is read
+	}
+	chunks, complete := pngChunks(data)
+	if !complete {
+		return nil, corrupt(name, "the PNG is cut off")
+	}
+	for _, c := range chunks {
+		switch {
+		case c.kind == "eXIf":
+			s.orientation = tiffOrientation(c.body(data))
+			s.hidden.metadata = true
+		case c.kind == "acTL" && len(c.body(data)) >= 4:
+			s.frames = int(be32(c.body(data)))
+			s.hidden.metadata = true
+		case pngProfiles[c.kind]:
+			s.hidden.profile = true
+		case !pngPixels[c.kind]:
+			s.hidden.metadata = true
+		}
+		if !c.sound(data) {
+			return nil, corrupt(name, "a checksum of the PNG is wrong")
+		}
+	}
+	if chunks[len(chunks)-1].end < len(data) {
+		s.hidden.metadata = true
+	}
+	return s, nil
+}
+
+// pngPixelBytes is what the standard decoder allocates a pixel.
+func pngPixelBytes(depth, colour byte) int {
+	const grey, palette = 0, 3
+	switch {
+	case depth == 16 && colour == grey:
+		return 2
+	case depth == 16:
+		return 8
+	case colour == grey || colour == palette:
+		return 1
+	}
+	return 4
+}
+
+// stripPNG keeps the chunks with pixels, byte for byte, and nothing else.
+func stripPNG(data []byte) []byte {
+	chunks, _ := pngChunks(data)
+	out := append(make([]byte, 0, len(data)), pngSignature...)
+	for _, c := range chunks {
+		if pngPixels[c.kind] {
+			out = append(out, data[c.start:c.end]...)
+		}
+	}
+	return out
+}
