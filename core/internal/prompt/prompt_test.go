@@ -24,7 +24,7 @@ func golden(t *testing.T, name, got string) {
 		}
 		return
 	}
-	want, err := os.ReadFile(file)
+	want, err := os.ReadFile(file) //nolint:gosec // a golden file of this package
 	if err != nil {
 		t.Fatal(err)
 	}

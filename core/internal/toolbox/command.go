@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -46,7 +47,7 @@ func (b *Box) command(ctx context.Context, line string, timeout time.Duration) (
 	mark := markCommand + b.options.Attempt + "/" + strconv.Itoa(number)
 	cmd := exec.CommandContext(ctx, b.shell, "-c", line) //nolint:gosec // running the agent's command is what the tool is for
 	cmd.Dir = b.real
-	cmd.Env = append(b.env[:len(b.env):len(b.env)], mark)
+	cmd.Env = append(slices.Clip(b.env), mark)
 	isolate(cmd)
 	cmd.Cancel = func() error { return killGroup(cmd.Process.Pid) }
 	out, drained, err := b.start(cmd)

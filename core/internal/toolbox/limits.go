@@ -28,3 +28,13 @@ const (
 	closing = 2 * time.Second
 	polling = 10 * time.Millisecond
 )
+
+// What is read of a PDF: enough for a long specification, and no bomb.
+const (
+	maxInflated    = 16 << 20  // bytes of one stream
+	maxInflatedAll = 128 << 20 // and of all that are read
+	maxPDFText     = 4 << 20   // bytes of text of a whole document
+	maxPages       = 500
+	maxObjects     = 200_000
+	maxNesting     = 60 // of arrays, dictionaries and the tree of pages
+)
