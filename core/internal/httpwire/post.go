@@ -40,7 +40,6 @@ type Answer struct {
 	watch  *watch
 	left   int64 // bytes that may still be read
 	sent   *atomic.Bool
-	ctx    func() error // the caller's context: its cause when it has ended
 }
 
 // NewClient gives an http.Client for wires: no cookies, no redirects, no overall timeout.
@@ -52,7 +51,7 @@ func NewClient() *http.Client {
 	return &http.Client{Transport: t.Clone()}
 }
 
-// Post sends the request. An error is a *Fault; any status is an Answer, a
+// Post sends the request. An error is a *Error; any status is an Answer, a
 // redirect (3xx) too: it is never followed. client may be nil.
 func Post(ctx context.Context, client *http.Client, r Request) (*Answer, error) {
 	own := http.Client{}
@@ -65,12 +64,6 @@ func Post(ctx context.Context, client *http.Client, r Request) (*Answer, error) 
 	limits := r.Limits.withDefaults()
 	sent := new(atomic.Bool)
 	inner, w := newWatch(ctx, limits)
-	ended := func() error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return nil
-	}
 	trace := &httptrace.ClientTrace{WroteRequest: func(info httptrace.WroteRequestInfo) {
 		if info.Err == nil {
 			sent.Store(true)
@@ -79,11 +72,11 @@ func Post(ctx context.Context, client *http.Client, r Request) (*Answer, error) 
 	req, err := newRequest(httptrace.WithClientTrace(inner, trace), r, w)
 	if err != nil {
 		w.stop()
-		return nil, &Fault{Why: errors.New("the request cannot be built"), Err: bare(err)}
+		return nil, &Error{Why: errors.New("the request cannot be built"), Err: bare(err)}
 	}
 	resp, err := own.Do(req)
 	if err != nil {
-		f := &Fault{Sent: sent.Load(), Why: w.reason(ended), Err: bare(err)}
+		f := &Error{Sent: sent.Load(), Why: w.reason(), Err: bare(err)}
 		w.stop()
 		return nil, f
 	}
@@ -93,7 +86,7 @@ func Post(ctx context.Context, client *http.Client, r Request) (*Answer, error) 
 	}
 	a := &Answer{
 		Status: resp.StatusCode, Header: resp.Header, body: resp.Body,
-		limits: limits, watch: w, left: limits.Stream + 1, sent: sent, ctx: ended,
+		limits: limits, watch: w, left: limits.Stream + 1, sent: sent,
 	}
 	a.buf = bufio.NewReader(limited{a})
 	return a, nil
@@ -152,7 +145,7 @@ func (a *Answer) Close() error {
 	return a.body.Close()
 }
 
-// Read implements io.Reader under the limits. Errors but io.EOF are *Fault.
+// Read implements io.Reader under the limits. Errors but io.EOF are *Error.
 func (a *Answer) Read(p []byte) (int, error) { return a.buf.Read(p) }
 
 // Shape says what the body is, by its first byte: proxies get Content-Type wrong
@@ -211,12 +204,12 @@ func (l limited) Read(p []byte) (int, error) {
 	case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return n, io.EOF
 	default:
-		return n, a.fault(a.watch.reason(a.ctx), err)
+		return n, a.fault(a.watch.reason(), err)
 	}
 }
 
 func (a *Answer) fault(why, err error) error {
-	return &Fault{Sent: a.sent.Load(), Why: why, Err: err}
+	return &Error{Sent: a.sent.Load(), Why: why, Err: err}
 }
 
 // All reads the body to its end, at most Limits.Stream bytes.

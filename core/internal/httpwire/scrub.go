@@ -23,7 +23,7 @@ func Scrubber(secrets ...string) *strings.Replacer {
 			}
 			forms = append(forms, word, url.QueryEscape(word), url.PathEscape(word))
 			if b, err := json.Marshal(word); err == nil {
-				forms = append(forms, strings.Trim(string(b), `"`))
+				forms = append(forms, string(b[1:len(b)-1])) // without the quotes
 			}
 		}
 	}

@@ -14,15 +14,21 @@ type watch struct {
 	limits Limits
 	idle   *time.Timer
 	quiet  *time.Timer
-	ctx    context.Context //nolint:containedctx // the exchange's own, made here and ended by stop
 	cancel context.CancelCauseFunc
+	cause  func() error // why the exchange was ended; nil: it was not
 	// drained: the last byte of the request's body was taken for sending
 	drained atomic.Bool
 }
 
 func newWatch(ctx context.Context, l Limits) (context.Context, *watch) {
 	inner, cancel := context.WithCancelCause(ctx)
-	w := &watch{limits: l, ctx: inner, cancel: cancel}
+	w := &watch{limits: l, cancel: cancel}
+	w.cause = func() error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx) // the caller's own reason comes first
+		}
+		return context.Cause(inner)
+	}
 	w.idle = time.AfterFunc(l.Idle, func() { cancel(ErrIdle) })
 	w.quiet = time.AfterFunc(l.Quiet, func() { cancel(ErrQuiet) })
 	return inner, w
@@ -49,12 +55,9 @@ func (w *watch) stop() {
 
 // reason says why the exchange ended: the caller's context, one of our timers,
 // or else the connection.
-func (w *watch) reason(ended func() error) error {
-	if err := ended(); err != nil {
+func (w *watch) reason() error {
+	if err := w.cause(); err != nil {
 		return err
-	}
-	if w.ctx.Err() != nil {
-		return context.Cause(w.ctx)
 	}
 	return ErrCut
 }

@@ -30,7 +30,7 @@ func (c *Client) mark(r provider.Request, e *provider.Error) *provider.Error {
 // fault reads a failure of the transport.
 func fault(err error, status int) *provider.Error {
 	e := &provider.Error{Kind: provider.KindCut, Status: status, Words: httpwire.Plain(err.Error()), Cause: err}
-	if f, ok := errors.AsType[*httpwire.Fault](err); ok {
+	if f, ok := errors.AsType[*httpwire.Error](err); ok {
 		e.Sent = f.Sent
 	}
 	switch {

@@ -157,12 +157,17 @@ func silent(t *testing.T, w Wire) {
 
 func slowStream(t *testing.T, w Wire) {
 	// Every event comes well within the idle timeout, the whole well after it.
+	const idle = time.Second
 	s := open(t, w, double.Options{
-		Play: always(double.Reply{Text: strings.Repeat(poem, 3)}), Pace: impatient / 5, KeepAlive: true,
-	}, impatient*2)
+		Play: always(double.Reply{Text: strings.Repeat(poem, 3)}), Pace: idle / 20, KeepAlive: true,
+	}, idle)
+	begun := time.Now()
 	resp, err := s.client.Stream(t.Context(), ask(sees), nil)
 	if err != nil || text(resp.Message) != strings.Repeat(poem, 3) {
 		t.Errorf("%q, %v", text(resp.Message), err)
+	}
+	if took := time.Since(begun); took <= idle {
+		t.Errorf("the stream was not slow: %v", took)
 	}
 }
 

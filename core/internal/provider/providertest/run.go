@@ -53,6 +53,7 @@ var dialogues = []struct {
 	{"a person's picture is where the wire wants it", personPicture},
 	{"thinking goes back with its signature", thinking},
 	{"pictures of several turns have a receipt each", manyTurns},
+	{"whatever is well formed is taken, with a receipt for each picture", wellFormed},
 	{"ids of another provider's calls are taken", foreignIDs},
 	{"a blind model's refusal keeps its words and gives no receipt", blindRefusal},
 	{"a model that drops pictures still answers", silentDrop},

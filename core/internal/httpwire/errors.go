@@ -13,15 +13,15 @@ var (
 	ErrCut   = errors.New("the connection broke")
 )
 
-// Fault is a failure of the transport: no whole answer arrived.
-type Fault struct {
+// Error is a failure of the transport: no whole answer arrived.
+type Error struct {
 	Sent bool  // the request was written whole, so it may have been worked on and paid for
 	Why  error // one of this package's sentinels, or the context's cause
 	Err  error // the transport's own error; may be nil
 }
 
 // Error gives one sentence; it never holds the URL or a header of the request.
-func (f *Fault) Error() string {
+func (f *Error) Error() string {
 	if f.Err == nil || errors.Is(f.Why, f.Err) {
 		return f.Why.Error()
 	}
@@ -29,7 +29,7 @@ func (f *Fault) Error() string {
 }
 
 // Unwrap gives both the reason and the transport's error.
-func (f *Fault) Unwrap() []error {
+func (f *Error) Unwrap() []error {
 	if f.Err == nil {
 		return []error{f.Why}
 	}
