@@ -38,19 +38,26 @@ var workerWords string
 var debuggerWords string
 
 // Worker writes the prompts of an agent that makes a change.
-func Worker(b WorkBrief) (system, first string) { return work(workerWords, "finish_task", b) }
+func Worker(b WorkBrief) (system, first string) {
+	return work(b, workerWords, "Relo runs these when you have finished; one that fails fails the attempt, so run them yourself first.",
+		"You start afresh from the base: nothing of theirs is in the workspace. Do not repeat what failed.")
+}
 
 // Debugger writes the prompts of an agent that finds out why attempts failed.
-func Debugger(b WorkBrief) (system, first string) { return work(debuggerWords, "finish_task", b) }
+func Debugger(b WorkBrief) (system, first string) {
+	return work(b, debuggerWords, "The next attempt must pass these; none is run after you.", "These are what you explain.")
+}
 
-func work(role, finish string, b WorkBrief) (system, first string) {
+// work writes what both have in common; onChecks and onEarlier say what the
+// checks and the earlier attempts are to this role.
+func work(b WorkBrief, role, onChecks, onEarlier string) (system, first string) {
 	ask := ""
 	if b.CanAskPerson {
 		ask = "When only a person's eyes or word will do, call ask_person; do not ask what you can find out or decide yourself."
 	}
 	system = fill(role, ask, sightBlock(b.Sight, b.CanDescribe, b.Vision), project(b.Project))
-	first = task(b.Title, b.Instructions) + fill(images(b.Images, b.ImagesShown, b.Sight), checks(b.Checks), earlier(b.Earlier),
-		siblings(b.Siblings), "Begin. When you are done, call "+finish+".")
+	first = task(b.Title, b.Instructions) + fill(images(b.Images, b.ImagesShown, b.Sight), checks(b.Checks, onChecks), earlier(b.Earlier, onEarlier),
+		siblings(b.Siblings), "Begin. When you are done, call finish_task.")
 	return system, first
 }
 
@@ -73,19 +80,19 @@ func images(paths []string, shown bool, sight vision.Sight) string {
 	return "## Images of this task\n" + how + "\n" + list(paths)
 }
 
-func checks(commands []string) string {
+func checks(commands []string, words string) string {
 	if len(commands) == 0 {
 		return ""
 	}
-	return "## Checks\nRelo runs these when you have finished; one that fails fails the attempt, so run them yourself first.\n" + list(commands)
+	return "## Checks\n" + words + "\n" + list(commands)
 }
 
-func earlier(all []Earlier) string {
+func earlier(all []Earlier, words string) string {
 	if len(all) == 0 {
 		return ""
 	}
 	var out strings.Builder
-	out.WriteString("## Earlier attempts\nYou start afresh from the base: nothing of theirs is in the workspace. Do not repeat what failed.\n")
+	out.WriteString("## Earlier attempts\n" + words + "\n")
 	for _, e := range all {
 		fmt.Fprintf(&out, "\nAttempt %d: %s\n", e.Number, line(e.Outcome))
 		if e.Summary != "" {

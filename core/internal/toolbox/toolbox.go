@@ -6,6 +6,7 @@
 package toolbox
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -128,7 +129,7 @@ func (a act[A]) Run(ctx context.Context, _ string, raw json.RawMessage) (tool.Re
 		return tool.Fail(a.spec.Name + ": " + strings.Join(faults, "; ")), nil
 	}
 	var args A
-	if len(raw) > 0 {
+	if len(bytes.TrimSpace(raw)) > 0 {
 		if err := json.Unmarshal(raw, &args); err != nil {
 			return tool.Fail(fmt.Sprintf("%s: the arguments cannot be read: %v", a.spec.Name, err)), nil
 		}
