@@ -3,26 +3,16 @@ package bus
 import (
 	"context"
 	"crypto/hmac"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/relo-dev/relo/core/internal/protocol"
 )
-
-// ErrAway says that nobody answers: the daemon is not there, or fell silent.
-var ErrAway = errors.New("the daemon does not answer")
-
-// ServiceError is an endpoint's refusal: a code, words, and the whole JSON error.
-type ServiceError struct {
-	Code  string
-	Words string
-	Data  []byte
-}
-
-// Error gives the words.
-func (e *ServiceError) Error() string { return e.Words }
 
 const (
 	headerProgress = "Relo-Progress"
@@ -69,7 +59,7 @@ func (c *Conn) Close() {
 func (c *Conn) Connected() bool { return c.nc.IsConnected() }
 
 // Request calls an endpoint, such as job.submit, and waits for its answer for as
-// long as it shows signs of life. Nobody there: ErrAway. A refusal: *ServiceError.
+// long as it shows signs of life. Nobody there: protocol.ErrAway. A refusal: *protocol.Error.
 func (c *Conn) Request(ctx context.Context, endpoint string, body []byte) ([]byte, error) {
 	inbox := c.nc.NewRespInbox()
 	sub, err := c.nc.SubscribeSync(inbox)
@@ -88,13 +78,22 @@ func (c *Conn) Request(ctx context.Context, endpoint string, body []byte) ([]byt
 		switch {
 		case msg.Header.Get(headerProgress) != "":
 		case msg.Header.Get("Status") == "503":
-			return nil, fmt.Errorf("call %s: %w", endpoint, ErrAway)
+			return nil, fmt.Errorf("call %s: %w", endpoint, protocol.ErrAway)
 		case msg.Header.Get(headerCode) != "":
-			return nil, &ServiceError{Code: msg.Header.Get(headerCode), Words: msg.Header.Get(headerError), Data: msg.Data}
+			return nil, refusal(msg)
 		default:
 			return msg.Data, nil
 		}
 	}
+}
+
+// refusal reads an endpoint's error: its document, or the header's words.
+func refusal(msg *nats.Msg) error {
+	var e protocol.Error
+	if err := json.Unmarshal(msg.Data, &e); err != nil || e.Code == "" {
+		e = protocol.Error{Code: msg.Header.Get(headerCode), Message: msg.Header.Get(headerError)}
+	}
+	return &e
 }
 
 func (c *Conn) next(ctx context.Context, sub *nats.Subscription) (*nats.Msg, error) {
@@ -107,9 +106,9 @@ func (c *Conn) next(ctx context.Context, sub *nats.Subscription) (*nats.Msg, err
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, nats.ErrNoResponders):
-		return nil, ErrAway
+		return nil, protocol.ErrAway
 	default:
-		return nil, fmt.Errorf("%w: %w", ErrAway, err)
+		return nil, fmt.Errorf("%w: %w", protocol.ErrAway, err)
 	}
 }
 

@@ -246,7 +246,7 @@ type CheckResult struct {
 // FileChange is one changed file of an attempt.
 type FileChange struct {
 	Path    string `json:"path"`
-	Status  string `json:"status"` // A, M, D, R
+	Status  string `json:"status"` // added, modified, deleted, renamed
 	Added   int    `json:"added"`
 	Deleted int    `json:"deleted"`
 	Binary  bool   `json:"binary,omitempty"`

@@ -39,7 +39,7 @@ func (d *desk) ask(ctx context.Context, r provider.Request) (provider.Response, 
 			d.mu.Lock()
 			clear(d.sent)
 			d.mu.Unlock()
-		case !errors.Is(err, ErrAway):
+		case !errors.Is(err, protocol.ErrAway):
 			return provider.Response{}, err
 		}
 		if !d.k.w.leaseHeld() {

@@ -141,7 +141,7 @@ func isPicture(name string) bool {
 
 func changesPictures(files []job.FileChange) bool {
 	for _, f := range files {
-		if f.Status != "D" && isPicture(f.Path) {
+		if f.Status != "deleted" && isPicture(f.Path) {
 			return true
 		}
 	}

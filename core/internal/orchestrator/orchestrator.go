@@ -260,8 +260,5 @@ func (o *Orchestrator) Settle(ctx context.Context, row ledger.Row, looks []job.L
 	})
 }
 
-// ErrAway says that the orchestrator does not answer at the moment.
-var ErrAway = errors.New("nobody answers")
-
 // isStale reports whether a commit was refused because a lease is not current.
 func isStale(err error) bool { return errors.Is(err, record.ErrStale) }

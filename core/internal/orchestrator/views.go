@@ -161,17 +161,17 @@ func taskDoc(t *job.Task) protocol.TaskDoc {
 }
 
 // Why explains a task: its model, its attempts, its looks, its state.
-func (o *Orchestrator) Why(ctx context.Context, ref protocol.Resolved) ([]protocol.WhyDoc, error) {
+func (o *Orchestrator) Why(ctx context.Context, ref protocol.Resolved) (protocol.WhyList, error) {
+	out := protocol.WhyList{Tasks: []protocol.WhyDoc{}}
 	doc, err := o.Show(ctx, ref.Job)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := []protocol.WhyDoc{}
 	for _, t := range doc.Tasks {
 		if ref.Task != "" && t.ID != ref.Task {
 			continue
 		}
-		out = append(out, protocol.WhyDoc{Job: doc.ID, Task: t.ID, Title: t.Title, Lines: whyLines(t)})
+		out.Tasks = append(out.Tasks, protocol.WhyDoc{Job: doc.ID, Task: t.ID, Title: t.Title, Lines: whyLines(t)})
 	}
 	return out, nil
 }

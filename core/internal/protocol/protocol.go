@@ -4,7 +4,7 @@
 package protocol
 
 import (
-	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/job"
@@ -24,6 +24,9 @@ type Error struct {
 
 // Error gives the message.
 func (e *Error) Error() string { return e.Message }
+
+// ErrAway says that nobody answers on the bus: the daemon is not there, or fell silent.
+var ErrAway = errors.New("the daemon does not answer")
 
 // Codes of Error that programs act on.
 const (
@@ -173,17 +176,17 @@ type AttemptDoc struct {
 	Checks []job.CheckResult `json:"checks,omitempty"`
 }
 
+// WhyList answers a why: one task, or every task of a job.
+type WhyList struct {
+	Tasks []WhyDoc `json:"tasks"`
+}
+
 // WhyDoc says why a task has its model and its state.
 type WhyDoc struct {
 	Job   string   `json:"job"`
 	Task  string   `json:"task"`
 	Title string   `json:"title"`
 	Lines []string `json:"lines"`
-}
-
-// DiffQuery asks for a job's or a task's diff.
-type DiffQuery struct {
-	ID string `json:"id"`
 }
 
 // DiffDoc is a diff against the job's base.
@@ -288,8 +291,17 @@ type BlobChunk struct {
 	Data   []byte `json:"data"`
 }
 
+// BlobQuery asks for a piece of a kept file from Offset.
+type BlobQuery struct {
+	SHA256 string `json:"sha256"`
+	Offset int64  `json:"offset"`
+}
+
+// CancelQuery ends a job.
+type CancelQuery struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason,omitempty"`
+}
+
 // Empty is the document of a call that says nothing more.
 type Empty struct{}
-
-// Raw is a document that is passed on as it is.
-type Raw = json.RawMessage

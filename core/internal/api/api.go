@@ -1,0 +1,146 @@
+// Package api is the table of the bus's endpoints: subject, what it takes, what
+// it gives, who answers. It checks the form of what comes in and decides nothing
+// else; the bus serves the table.
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/traffic"
+)
+
+// Endpoint is one row: noun.verb, what it is for, and how it answers.
+type Endpoint struct {
+	Name        string
+	Description string
+	Handle      func(ctx context.Context, body []byte) ([]byte, error)
+}
+
+// Desks are those who answer.
+type Desks struct {
+	Asker
+	Teller
+	Accountant
+	Foreman
+	Phone
+	Album
+	House
+}
+
+// Table lists every endpoint.
+func Table(d Desks) []Endpoint {
+	up := newUploads(d.Album)
+	return []Endpoint{
+		row("job.submit", "take a new job", d.Submit),
+		row("job.cancel", "end a job at once", func(ctx context.Context, q protocol.CancelQuery) (protocol.Resolved, error) {
+			r, err := d.Resolve(ctx, q.ID)
+			if err != nil {
+				return r, err
+			}
+			return r, d.Cancel(ctx, r.Job, q.Reason)
+		}),
+		row("job.apply", "bring a ready job's work to the person's files", func(ctx context.Context, q protocol.Ref) (protocol.ApplyDoc, error) {
+			r, err := d.Resolve(ctx, q.ID)
+			if err != nil {
+				return protocol.ApplyDoc{}, err
+			}
+			return d.Apply(ctx, r.Job)
+		}),
+		row("job.retry", "give a task that waits or failed another attempt", func(ctx context.Context, q protocol.Ref) (protocol.Resolved, error) {
+			r, err := d.Resolve(ctx, q.ID)
+			if err != nil {
+				return r, err
+			}
+			return r, d.Retry(ctx, r.Job, r.Task)
+		}),
+		row("job.resolve", "find the job or task that a short id means", func(ctx context.Context, q protocol.Ref) (protocol.Resolved, error) {
+			return d.Resolve(ctx, q.ID)
+		}),
+		row("job.list", "list the jobs, newest first", func(ctx context.Context, _ protocol.Empty) (protocol.JobList, error) { return d.List(ctx) }),
+		row("job.show", "a job with tasks, attempts and looks", func(ctx context.Context, q protocol.Ref) (protocol.JobDoc, error) {
+			r, err := d.Resolve(ctx, q.ID)
+			if err != nil {
+				return protocol.JobDoc{}, err
+			}
+			return d.Show(ctx, r.Job)
+		}),
+		row("job.events", "the events of a job after a number", d.Events),
+		row("job.why", "why a task has its model and its state", func(ctx context.Context, q protocol.Ref) (protocol.WhyList, error) {
+			r, err := d.Resolve(ctx, q.ID)
+			if err != nil {
+				return protocol.WhyList{}, err
+			}
+			return d.Why(ctx, r)
+		}),
+		row("job.diff", "what a job or a task changes", func(ctx context.Context, q protocol.Ref) (protocol.DiffDoc, error) {
+			r, err := d.Resolve(ctx, q.ID)
+			if err != nil {
+				return protocol.DiffDoc{}, err
+			}
+			return d.Diff(ctx, r)
+		}),
+		row("costs.list", "the ledger, of a job or of the last days", func(ctx context.Context, q protocol.CostsQuery) (protocol.CostsDoc, error) {
+			if q.ID == "" {
+				return d.Costs(ctx, "", q.Days)
+			}
+			r, err := d.Resolve(ctx, q.ID)
+			if err != nil {
+				return protocol.CostsDoc{}, err
+			}
+			return d.Costs(ctx, r.Job, q.Days)
+		}),
+		row("models.list", "the models of the config", func(ctx context.Context, _ protocol.Empty) (protocol.ModelsDoc, error) { return d.Models(ctx) }),
+		row("daemon.status", "how the daemon is", func(ctx context.Context, _ protocol.Empty) (protocol.StatusDoc, error) { return d.Status(ctx) }),
+		row("worker.hello", "a worker's heartbeat", d.Hello),
+		row("attempt.claim", "start an attempt under a lease", d.Claim),
+		row("attempt.report", "steps and checks of an attempt", func(ctx context.Context, r protocol.Report) (protocol.Empty, error) {
+			return protocol.Empty{}, d.Report(ctx, r)
+		}),
+		row("attempt.finish", "the result of an attempt", d.Finish),
+		row("model.call", "one model call under a lease", func(ctx context.Context, a protocol.Ask) (traffic.Answer, error) { return d.Ask(ctx, a) }),
+		row("blob.put", "a piece of a file", up.put),
+		row("blob.get", "a piece of a kept file", up.get),
+	}
+}
+
+// row makes an endpoint out of a typed function: strict in what it takes.
+func row[In, Out any](name, description string, f func(context.Context, In) (Out, error)) Endpoint {
+	return Endpoint{Name: name, Description: description, Handle: func(ctx context.Context, body []byte) ([]byte, error) {
+		var in In
+		if len(bytes.TrimSpace(body)) > 0 {
+			dec := json.NewDecoder(bytes.NewReader(body))
+			dec.DisallowUnknownFields()
+			if err := dec.Decode(&in); err != nil {
+				return nil, &protocol.Error{Code: protocol.CodeUsage, Message: fmt.Sprintf("%s: %v", name, err), Hint: "client and daemon may be of different versions"}
+			}
+		}
+		out, err := f(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(out)
+		if err != nil {
+			return nil, fmt.Errorf("%s: encode the answer: %w", name, err)
+		}
+		return text, nil
+	}}
+}
+
+// Fault turns an error into what crosses the bus: a code, a sentence, and the
+// JSON document of both.
+func Fault(err error) (code, words string, data []byte) {
+	e, ok := errors.AsType[*protocol.Error](err)
+	if !ok {
+		e = &protocol.Error{Code: protocol.CodeInternal, Message: err.Error()}
+	}
+	text, merr := json.Marshal(e)
+	if merr != nil {
+		return e.Code, e.Message, nil
+	}
+	return e.Code, e.Message, text
+}

@@ -1,0 +1,56 @@
+package api
+
+import (
+	"context"
+
+	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/traffic"
+)
+
+// Asker takes jobs and orders of people.
+type Asker interface {
+	Submit(ctx context.Context, s protocol.Submit) (protocol.Accepted, error)
+	Cancel(ctx context.Context, job, reason string) error
+	Apply(ctx context.Context, job string) (protocol.ApplyDoc, error)
+	Retry(ctx context.Context, job, task string) error
+}
+
+// Teller answers people's questions about jobs.
+type Teller interface {
+	Resolve(ctx context.Context, ref string) (protocol.Resolved, error)
+	List(ctx context.Context) (protocol.JobList, error)
+	Show(ctx context.Context, job string) (protocol.JobDoc, error)
+	Events(ctx context.Context, q protocol.EventsQuery) (protocol.EventPage, error)
+}
+
+// Accountant explains: why, what changed, what it cost.
+type Accountant interface {
+	Why(ctx context.Context, r protocol.Resolved) (protocol.WhyList, error)
+	Diff(ctx context.Context, r protocol.Resolved) (protocol.DiffDoc, error)
+	Costs(ctx context.Context, job string, days int) (protocol.CostsDoc, error)
+}
+
+// Foreman speaks with workers.
+type Foreman interface {
+	Hello(ctx context.Context, h protocol.Hello) (protocol.Welcome, error)
+	Claim(ctx context.Context, h protocol.Hold) (protocol.Assignment, error)
+	Report(ctx context.Context, r protocol.Report) error
+	Finish(ctx context.Context, f protocol.Finish) (protocol.Received, error)
+}
+
+// Phone gets answers from models for workers.
+type Phone interface {
+	Ask(ctx context.Context, a protocol.Ask) (traffic.Answer, error)
+}
+
+// Album keeps files by their SHA-256.
+type Album interface {
+	PutBlob(data []byte) (sha string, err error)
+	Blob(sha string) ([]byte, error)
+}
+
+// House tells of the daemon itself.
+type House interface {
+	Status(ctx context.Context) (protocol.StatusDoc, error)
+	Models(ctx context.Context) (protocol.ModelsDoc, error)
+}
