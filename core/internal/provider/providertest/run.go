@@ -73,6 +73,7 @@ var dialogues = []struct {
 	{"a stalled stream ends", stalled},
 	{"a provider that never begins ends", silent},
 	{"keep-alives keep a slow stream open", slowStream},
+	{"keep-alives alone do not keep a stream open", keepAlivesOnly},
 	{"a cancelled call ends at once", cancelled},
 	{"a redirect is not followed", redirect},
 	{"a web page is no answer", webPage},
