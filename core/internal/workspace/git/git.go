@@ -85,8 +85,8 @@ func checkVersion(words string) error {
 	if found == nil {
 		return &Error{Kind: KindOldGit, Doing: "ask git for its version", Words: bound(words, 200)}
 	}
-	major, _ := strconv.Atoi(found[1]) //nolint:errcheck // the expression takes digits only
-	minor, _ := strconv.Atoi(found[2]) //nolint:errcheck // the expression takes digits only
+	major, _ := strconv.Atoi(found[1])
+	minor, _ := strconv.Atoi(found[2])
 	if major > minMajor || (major == minMajor && minor >= minMinor) {
 		return nil
 	}

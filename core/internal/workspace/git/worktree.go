@@ -61,7 +61,7 @@ func hideOwn(path string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() //nolint:errcheck // opened for looking only
+	defer func() { _ = root.Close() }()
 	if _, err := root.Lstat(ownFolder); err == nil {
 		return nil
 	}

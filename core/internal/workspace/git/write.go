@@ -36,7 +36,7 @@ func (r *Repo) hands(ctx context.Context) (*hands, error) {
 	return &hands{repo: r, root: root, temp: ".relo-apply.tmp"}, nil
 }
 
-func (h *hands) close() { _ = h.root.Close() } //nolint:errcheck // nothing is written through the root's own handle
+func (h *hands) close() { _ = h.root.Close() }
 
 // checkPath refuses what git itself would refuse to check out: trees made by
 // another program may hold such names.
@@ -271,7 +271,7 @@ func edited(name string) error {
 // clean removes a temporary file that a crash left.
 func (h *hands) clean(dir string) {
 	if info, err := h.look(path.Join(dir, h.temp)); err == nil && info != nil {
-		_ = h.root.Remove(path.Join(dir, h.temp)) //nolint:errcheck // making the next one reports it
+		_ = h.root.Remove(path.Join(dir, h.temp))
 	}
 }
 
@@ -371,7 +371,7 @@ func (h *hands) fill(s step, temp, from string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = src.Close() }() //nolint:errcheck // only read
+	defer func() { _ = src.Close() }()
 	dst, err := h.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err

@@ -1,0 +1,126 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Fault is one thing that is wrong, where, and what to do about it.
+type Fault struct {
+	File    string `json:"file"` // a path, or the flag's or variable's name
+	Line    int    `json:"line"` // from 1; 0 when the value has no file
+	Column  int    `json:"column"`
+	Path    string `json:"path"` // for example providers.here.url
+	Message string `json:"message"`
+	Fix     string `json:"fix"`
+}
+
+// String gives file:line:column, the path, what is wrong and the fix, on one line.
+func (f Fault) String() string {
+	at := f.File
+	if f.Line > 0 {
+		at = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
+	}
+	words := at + ": "
+	if f.Path != "" {
+		words += f.Path + ": "
+	}
+	words += f.Message
+	if f.Fix != "" {
+		words += " (" + f.Fix + ")"
+	}
+	return words
+}
+
+// Faults is the error of a bad configuration: every fault at once, in the order
+// of the files.
+type Faults struct{ List []Fault }
+
+// Error gives one fault a line.
+func (e *Faults) Error() string {
+	lines := make([]string, len(e.List))
+	for i, f := range e.List {
+		lines[i] = f.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// AsFaults takes the faults out of an error.
+func AsFaults(err error) ([]Fault, bool) {
+	f, ok := errors.AsType[*Faults](err)
+	if !ok {
+		return nil, false
+	}
+	return f.List, true
+}
+
+// report collects faults.
+type report struct{ list []Fault }
+
+func (r *report) add(at position, path, message, fix string) {
+	if len(r.list) < maxFaults {
+		r.list = append(r.list, Fault{File: at.file, Line: at.line, Column: at.column, Path: path, Message: message, Fix: fix})
+	}
+}
+
+func (r *report) err() error {
+	if len(r.list) == 0 {
+		return nil
+	}
+	list := slices.Clone(r.list)
+	slices.SortStableFunc(list, func(a, b Fault) int {
+		if a.File != b.File {
+			return 0 // files keep their order
+		}
+		return a.Line - b.Line
+	})
+	return &Faults{List: list}
+}
+
+// nearest finds the known word that was probably meant; empty when none is near.
+func nearest(word string, known []string) string {
+	best, at := "", nearWords+1
+	for _, k := range known {
+		d := distance(strings.ToLower(word), strings.ToLower(k))
+		if d < at && d < max(len(k), 2) {
+			best, at = k, d
+		}
+	}
+	return best
+}
+
+// meant words the suggestion, or lists what there is.
+func meant(word string, known []string) string {
+	if n := nearest(word, known); n != "" {
+		return fmt.Sprintf("did you mean %q?", n)
+	}
+	if len(known) == 0 {
+		return "there is none yet"
+	}
+	return "one of: " + strings.Join(known, ", ")
+}
+
+// distance is Levenshtein's, over bytes, capped for long words.
+func distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return nearWords + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := last
+			if a[i] != b[j] {
+				cost = 1 + min(last, row[j], row[j+1])
+			}
+			last, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
