@@ -14,6 +14,10 @@ import (
 	"time"
 )
 
+// machineTime is what a busy machine may take to start a few processes: a
+// command that is meant to time out has it to get going.
+const machineTime = 3 * time.Second
+
 // eventually waits for real processes: there is no clock to turn for them.
 func eventually(t *testing.T, why string, ok func() bool) {
 	t.Helper()
@@ -115,7 +119,7 @@ func TestEnvironmentHoldsNoKey(t *testing.T) {
 
 func TestTimeoutKillsTheGroup(t *testing.T) {
 	b := open(t, Options{}, nil)
-	exit, out, err := b.Run(t.Context(), "(sleep 300 & echo $! > child; wait) & echo started; wait", 500*time.Millisecond)
+	exit, out, err := b.Run(t.Context(), "(sleep 300 & echo $! > child; wait) & echo started; wait", machineTime)
 	if exit != -1 || !errors.Is(err, ErrTimeout) || out != "started" {
 		t.Errorf("Run = %d %q %v", exit, out, err)
 	}

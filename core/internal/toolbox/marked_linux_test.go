@@ -29,7 +29,7 @@ func TestATimeoutKillsItsOwnStragglersOnly(t *testing.T) {
 	if exit, out, err := b.Run(t.Context(), "sleep 300 >/dev/null & echo $! > server", 0); exit != 0 || err != nil {
 		t.Fatal(exit, out, err)
 	}
-	if _, _, err := b.Run(t.Context(), leave+"; sleep 300", time.Second); !errors.Is(err, ErrTimeout) {
+	if _, _, err := b.Run(t.Context(), leave+"; sleep 300", machineTime); !errors.Is(err, ErrTimeout) {
 		t.Fatal(err)
 	}
 	eventually(t, "the straggler is gone", func() bool { return !alive(t, b, "child") })
