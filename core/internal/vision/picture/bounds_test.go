@@ -272,9 +272,12 @@ func TestThirtySixMegapixelsKeepTheMemoryPromise(t *testing.T) {
 	if testing.Short() {
 		t.Skip("36 megapixels are left out by -short; run without it")
 	}
-	for name, m := range map[string]image.Image{"rgb": image.NewRGBA(image.Rect(0, 0, 6000, 6000)), "grey": image.NewGray(image.Rect(0, 0, 6000, 6000))} {
-		data := pngOf(t, m)
-		m = nil //nolint:ineffassign,wastedassign // let go of before measuring
+	for name, make36 := range map[string]func() []byte{
+		"rgb":  func() []byte { return pngOf(t, image.NewRGBA(image.Rect(0, 0, 6000, 6000))) },
+		"grey": func() []byte { return pngOf(t, image.NewGray(image.Rect(0, 0, 6000, 6000))) },
+		"jpeg": func() []byte { return jpegOf(t, image.NewRGBA(image.Rect(0, 0, 6000, 6000)), 80) },
+	} {
+		data := make36()
 		runtime.GC()
 		peak := watch(func() {
 			_, meta, err := New(Options{}).PrepareBytes(t.Context(), data, name, Params{})
@@ -310,6 +313,21 @@ func watch(f func()) uint64 {
 	f()
 	close(done)
 	return <-result
+}
+
+func TestProgressiveJPEGsAreMeasuredByTheirSamples(t *testing.T) {
+	frame := func(luma string) []byte {
+		return withSegments([]byte{0xff, mSOI, 0xff, mEOI},
+			segmentOf(mSOF2, "\x08\x17\x70\x17\x70\x03\x01"+luma+"\x00\x02\x11\x01\x03\x11\x01"),
+			append(segmentOf(mSOS, "\x03\x01\x00\x02\x00\x03\x00\x00\x3f\x00"), 0))
+	}
+	for luma, want := range map[string]bool{"\x22": true, "\x11": false} { // 4:2:0 and 4:4:4
+		s, err := look(frame(luma), "a.jpg")
+		must(t, err)
+		if fits := s.memory() <= maxMemory; fits != want {
+			t.Errorf("36 MP with luma %q: %d MiB, fits %v", luma, s.memory()>>20, fits)
+		}
+	}
 }
 
 func TestMetadataIsTheToolsShape(t *testing.T) {

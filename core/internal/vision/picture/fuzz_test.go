@@ -13,6 +13,7 @@ import (
 func seeds(f *testing.F) {
 	f.Add(pngOf(f, page(8, 8)))
 	f.Add(withChunks(pngOf(f, page(8, 8)), chunkOf("eXIf", exif(6, binary.BigEndian)), chunkOf("iCCP", []byte("x"))))
+	f.Add(headerPNG(1<<31-1, 1<<31-1, 16, 6))
 	f.Add(jpegOf(f, photo(8, 8), 50))
 	f.Add(withSegments(jpegOf(f, photo(8, 8), 50), segmentOf(mAPP1, "Exif\x00\x00"+string(exif(3, binary.LittleEndian))), segmentOf(0xfe, "c")))
 	f.Add([]byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff\x2c\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02\x44\x01\x00;"))
@@ -31,7 +32,7 @@ func FuzzLook(f *testing.F) {
 		if (s == nil) == (err == nil) {
 			t.Fatalf("%v and %v", s, err)
 		}
-		if s != nil && (s.width < 0 || s.height < 0 || s.orientation < 1 || s.orientation > 8 || s.memory() < 0) {
+		if s != nil && (s.width < 0 || s.height < 0 || s.orientation < 1 || s.orientation > 8 || s.width*s.height <= maxPixels && s.memory() < 0) {
 			t.Fatalf("%+v", s)
 		}
 	})

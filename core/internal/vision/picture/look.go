@@ -15,6 +15,7 @@ type sight struct {
 	deep          bool   // more than 8 bits a channel
 	layered       bool   // interlaced PNG or progressive JPEG: needs more memory
 	channels      int    // bytes a decoded pixel takes, or components of a JPEG
+	samples       int64  // of a JPEG, in all its components, for every hundred pixels
 	scans         int    // of a JPEG
 	ink           bool   // a JPEG of four inks
 	bareInk       bool   // one without Adobe's marker: its inks are not inverted
@@ -34,15 +35,19 @@ func (s *sight) upright() vision.Size {
 
 // memory estimates the bytes that decoding holds at its peak, from what the
 // standard decoders allocate: the picture, passes of an interlaced PNG, and
-// four-byte coefficients of a progressive JPEG.
+// four-byte coefficients of a progressive JPEG. It speaks of pictures within maxPixels.
 func (s *sight) memory() int64 {
 	px := s.width * s.height
-	need := px * int64(s.channels)
-	switch {
-	case s.kind == "jpeg" && s.layered:
-		need *= 5
-	case s.kind == "png" && s.layered:
-		need += need / 2
+	if s.kind != "jpeg" {
+		need := px * int64(s.channels)
+		if s.layered {
+			need += need / 2
+		}
+		return need
+	}
+	need := px * s.samples / 100
+	if s.layered {
+		need *= 1 + 4
 	}
 	if s.ink {
 		need += 4 * px

@@ -151,7 +151,22 @@ func (s *sight) readFrame(seg jpegSegment, name string) error {
 	}
 	s.height, s.width, s.channels = int64(be16(seg.body[1:])), int64(be16(seg.body[3:])), int(seg.body[5])
 	s.layered, s.ink = seg.marker == mSOF2, s.channels == 4
+	s.samples = samplesOf(seg.body[6:], s.channels)
 	return nil
+}
+
+// samplesOf counts the samples of all components for a hundred pixels: 300 when
+// none is subsampled, 150 for 4:2:0. What the header leaves out counts in full.
+func samplesOf(components []byte, n int) int64 {
+	if n == 0 || len(components) < 3*n {
+		return 100 * int64(max(n, 1))
+	}
+	var sum, across, down int64
+	for c := range n {
+		h, v := int64(components[3*c+1]>>4), int64(components[3*c+1]&0xf)
+		sum, across, down = sum+h*v, max(across, h), max(down, v)
+	}
+	return 100 * sum / max(1, across*down)
 }
 
 // keptSegment gives the part of a segment that pixels need, and whether any is.

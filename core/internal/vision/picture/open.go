@@ -131,8 +131,8 @@ func below(dir, name string) (string, bool) {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dirs = append(dirs, abs)
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dirs = append(dirs, real)
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dirs = append(dirs, resolved)
 	}
 	for _, d := range dirs {
 		if rel, err := filepath.Rel(d, name); err == nil && filepath.IsLocal(rel) {

@@ -157,11 +157,12 @@ func (p *Preparer) prepare(ctx context.Context, data []byte, name string, params
 	if err != nil {
 		return fail(err)
 	}
-	return finish(sent, crop, meta, seen)
+	pic := finish(sent, crop, &meta, seen)
+	return pic, meta, nil
 }
 
-// finish tells what was sent.
-func finish(sent encoded, crop image.Rectangle, meta vision.Meta, seen *sight) (vision.Picture, vision.Meta, error) {
+// finish tells in meta what is sent.
+func finish(sent encoded, crop image.Rectangle, meta *vision.Meta, seen *sight) vision.Picture {
 	sum := sha256.Sum256(sent.bytes)
 	meta.SHA256 = hex.EncodeToString(sum[:])
 	meta.MediaType, meta.Bytes = sent.mediaType, len(sent.bytes)
@@ -171,7 +172,7 @@ func finish(sent encoded, crop image.Rectangle, meta vision.Meta, seen *sight) (
 	meta.Notes = append(append(meta.Notes, seen.notes()...), sent.notes...)
 	return vision.Picture{
 		SHA256: meta.SHA256, MediaType: sent.mediaType, Width: sent.width, Height: sent.height, Bytes: sent.bytes,
-	}, meta, nil
+	}
 }
 
 // allow holds what the header says against the limits, in 64 bits.

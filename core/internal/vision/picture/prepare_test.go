@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -248,8 +249,8 @@ func TestTooLargePNGsGoDownTheLadder(t *testing.T) {
 }
 
 func TestTransparencyIsSaid(t *testing.T) {
-	clear := image.NewNRGBA(image.Rect(0, 0, 50, 50))
-	if _, meta, _ := shown(t, pngOf(t, clear), Params{}); !slices.Contains(meta.Notes, "transparent") {
+	glass := image.NewNRGBA(image.Rect(0, 0, 50, 50))
+	if _, meta, _ := shown(t, pngOf(t, glass), Params{}); !slices.Contains(meta.Notes, "transparent") {
 		t.Errorf("notes %v", meta.Notes)
 	}
 	noisy := static(300, 300)
@@ -387,14 +388,21 @@ func TestTheClockEndsThePreparation(t *testing.T) {
 }
 
 func TestOnlySoManyAtOnce(t *testing.T) {
-	p := New(Options{AtOnce: 1, MaxTime: 50 * time.Millisecond})
-	p.places <- struct{}{}
-	_, meta, err := p.PrepareBytes(t.Context(), pngOf(t, page(9, 9)), "a.png", Params{})
-	wantCode(t, Busy, err, nil, meta)
-	<-p.places
-	if _, _, err = p.PrepareBytes(t.Context(), pngOf(t, page(9, 9)), "a.png", Params{}); err != nil {
-		t.Errorf("the place is free again, but %v", err)
-	}
+	data := pngOf(t, page(9, 9))
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Options{AtOnce: 1})
+		p.places <- struct{}{}
+		begin := time.Now()
+		_, meta, err := p.PrepareBytes(t.Context(), data, "a.png", Params{})
+		wantCode(t, Busy, err, nil, meta)
+		if waited := time.Since(begin); waited != maxTime {
+			t.Errorf("gave up after %v", waited)
+		}
+		<-p.places
+		if _, _, err = p.PrepareBytes(t.Context(), data, "a.png", Params{}); err != nil {
+			t.Errorf("the place is free again, but %v", err)
+		}
+	})
 }
 
 func TestNeverHoldsForBytesToo(t *testing.T) {
