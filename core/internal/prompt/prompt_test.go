@@ -24,7 +24,7 @@ func golden(t *testing.T, name, got string) {
 		}
 		return
 	}
-	want, err := os.ReadFile(file) //nolint:gosec // a golden file of this package
+	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

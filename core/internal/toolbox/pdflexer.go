@@ -181,7 +181,7 @@ func (l *lexer) escape(out []byte) []byte {
 	}
 	n, _ := strconv.ParseUint(string(l.data[l.at:end]), 8, 16) // three octal digits fit
 	l.at = end - 1
-	return append(out, byte(n))
+	return append(out, byte(n&0xff)) // a high bit is ignored (7.3.4.2)
 }
 
 // hex reads <68 65 78>.

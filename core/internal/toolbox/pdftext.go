@@ -78,7 +78,7 @@ func (f *font) set(code int, target any, plus int) {
 	for i := range units {
 		units[i] = uint16(raw[2*i])<<8 | uint16(raw[2*i+1])
 	}
-	units[len(units)-1] += uint16(plus)
+	units[len(units)-1] += uint16(plus & 0xffff)
 	f.chars[code] = string(utf16.Decode(units))
 }
 
@@ -120,7 +120,7 @@ func (f *font) decode(raw []byte) string {
 		case n >= 0x80 && n < 0xa0:
 			out.WriteRune(windows[n-0x80])
 		case n >= ' ' || n == '\t':
-			out.WriteRune(rune(n))
+			out.WriteRune(rune(raw[i]))
 		}
 	}
 	return clean([]byte(out.String()))
