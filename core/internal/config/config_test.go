@@ -37,7 +37,7 @@ func input(t *testing.T, user, project string) Input {
 }
 
 // The example of the contract, with what this version's checks need.
-const whole2 = `{
+const example = `{
   "$schema": "./relo.schema.json",
   "providers": {
     "anthropic": { "api": "anthropic", "key": "env:ANTHROPIC_API_KEY" },
@@ -69,7 +69,7 @@ const whole2 = `{
 }`
 
 func TestTheWholeExampleLoads(t *testing.T) {
-	c, err := Load(input(t, whole2, ""))
+	c, err := Load(input(t, example, ""))
 	must(t, err)
 	if d := cmp.Diff(Chain{"my-proxy/glm-5", "anthropic/claude-haiku-5"}, c.Ladder[1].Model); d != "" {
 		t.Error(d)
@@ -165,7 +165,7 @@ func TestEveryFaultAtOnceWithItsLine(t *testing.T) {
     { "difficulty": "easy" } ],
   "primary": "there/x",
   "routes": { "vision": [ "here/v", "nowhere/v" ] } }`, "", []string{
-			`4 ladder[1].difficulty: did you mean "hard"?`, "4 ladder[1].model[1]: ladder twice", `6 ladder[2].model: did you mean "here"?`,
+			`5 ladder[1].difficulty: did you mean "hard"?`, "5 ladder[1].model[1]: ladder twice", `6 ladder[2].model: did you mean "here"?`,
 			"7 ladder[3].model: not a model", "8 ladder[4]: names no model", `9 primary: not configured`, "10 routes.vision[1]: not configured",
 		}},
 		{"others", `{ "engine": "acp:gemnii", "acp": { "gemini": { "command": [] } },
@@ -359,7 +359,7 @@ func TestPlaces(t *testing.T) {
 
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{
-		whole2, `{"ladder":[{"model":["a/b","a/b"]}]}`, `{"providers":{"a":{"api":1}}}`, `{"a":{"b":[]}} //`, "[", strings.Repeat("[", 100),
+		example, `{"ladder":[{"model":["a/b","a/b"]}]}`, `{"providers":{"a":{"api":1}}}`, `{"a":{"b":[]}} //`, "[", strings.Repeat("[", 100),
 		`{"limits":{"rounds":1e400}}`, `{"sandbox":{"network":["x"]}}`, `{"primary":"\u0000/\ud800"}`, `{"budget":{"perJob":null}}`, `{"mcp":{"":{"env":{"":""}}}}`,
 	} {
 		f.Add([]byte(seed), true)

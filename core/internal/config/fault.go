@@ -84,7 +84,7 @@ func nearest(word string, known []string) string {
 	best, at := "", nearWords+1
 	for _, k := range known {
 		d := distance(strings.ToLower(word), strings.ToLower(k))
-		if d < at && d < max(len(k), 2) {
+		if d < at && d <= max(len(k)/2, 1) {
 			best, at = k, d
 		}
 	}
@@ -102,25 +102,32 @@ func meant(word string, known []string) string {
 	return "one of: " + strings.Join(known, ", ")
 }
 
-// distance is Levenshtein's, over bytes, capped for long words.
+// distance is Levenshtein's with swapped neighbours counted as one slip, over
+// bytes, capped for long words.
 func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return nearWords + 1
 	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
 	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost = 1 + min(last, row[j], row[j+1])
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
 			}
-			last, row[j+1] = row[j+1], cost
+			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, rows[i-2][j-2]+1)
+			}
+			rows[i][j] = d
 		}
 	}
-	return row[len(b)]
+	return rows[len(a)][len(b)]
 }

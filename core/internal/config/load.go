@@ -252,7 +252,7 @@ func parseText(text string, r *rule) (hujson.Value, error) {
 	if len(text) > maxFile || tooDeep([]byte(text)) {
 		return hujson.Value{}, fmt.Errorf("too long or too deep")
 	}
-	v, err := hujson.Parse([]byte(text))
+	v, err := hujson.Parse([]byte(text + "\n")) // the line's end closes a comment
 	if slices.Contains(r.kinds, "string") && (err != nil || !slices.Contains(r.kinds, jsonKinds[v.Value.Kind()])) {
 		return hujson.Value{Value: hujson.String(text)}, nil
 	}
