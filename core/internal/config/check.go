@@ -177,9 +177,12 @@ func (c *checker) models() {
 	if c.cfg.Primary != "" {
 		c.model("primary", c.cfg.Primary)
 	}
-	for name, chain := range map[string]Chain{"vision": c.cfg.Routes.Vision, "planning": c.cfg.Routes.Planning, "review": c.cfg.Routes.Review} {
-		for i, m := range chain {
-			c.model(item("routes."+name, i), m)
+	for _, route := range []struct {
+		name  string
+		chain Chain
+	}{{"vision", c.cfg.Routes.Vision}, {"planning", c.cfg.Routes.Planning}, {"review", c.cfg.Routes.Review}} {
+		for i, m := range route.chain {
+			c.model(item("routes."+route.name, i), m)
 		}
 	}
 }

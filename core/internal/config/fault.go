@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,7 +37,7 @@ func (f Fault) String() string {
 
 // Faults is the error of a bad configuration: every fault at once, in the order
 // of the files.
-type Faults struct{ List []Fault }
+type Faults struct{ List []Fault } //nolint:errname // it is the list itself, which callers show one by one
 
 // Error gives one fault a line.
 func (e *Faults) Error() string {
@@ -69,12 +70,14 @@ func (r *report) err() error {
 	if len(r.list) == 0 {
 		return nil
 	}
-	list := slices.Clone(r.list)
-	slices.SortStableFunc(list, func(a, b Fault) int {
-		if a.File != b.File {
-			return 0 // files keep their order
+	list, order := slices.Clone(r.list), map[string]int{}
+	for _, f := range list { // files keep the order in which they were read
+		if _, known := order[f.File]; !known {
+			order[f.File] = len(order)
 		}
-		return a.Line - b.Line
+	}
+	slices.SortStableFunc(list, func(a, b Fault) int {
+		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line))
 	})
 	return &Faults{List: list}
 }
