@@ -119,14 +119,14 @@ func TestWithoutAFileDefaultsHold(t *testing.T) {
 	}
 }
 
-func TestEveryFaultAtOnceWithItsLine(t *testing.T) {
-	for _, row := range []struct {
-		why, user, project string
-		want               []string // line path: a part of the words or of the fix
-	}{
-		{"not JSON", "{\n \"a\": ]\n}", "", []string{"2 : not JSON"}},
-		{"a list", `[1]`, "", []string{"1 : is an array, must be an object"}},
-		{"many kinds", `{
+// badConfigs: every fault with its line, its path and a part of the words or of the fix.
+var badConfigs = []struct {
+	why, user, project string
+	want               []string // line path: a part of the words or of the fix
+}{
+	{"not JSON", "{\n \"a\": ]\n}", "", []string{"2 : not JSON"}},
+	{"a list", `[1]`, "", []string{"1 : is an array, must be an object"}},
+	{"many kinds", `{
   "budgett": {},
   "budget": { "perJob": -1, "unknownPrice": "aks" },
   "engine": "natve",
@@ -134,11 +134,11 @@ func TestEveryFaultAtOnceWithItsLine(t *testing.T) {
   "workers": { "local": -1 },
   "keepDays": 1, "keepDays": 2
 }`, "", []string{
-			`2 budgett: did you mean "budget"?`, "3 budget.perJob: out of range", `3 budget.unknownPrice: did you mean "ask"?`,
-			`4 engine: did you mean "native"?`, "5 limits.attempts: out of range", "5 limits.rounds: not a whole number",
-			"5 limits.tasks: is a string, must be an integer", "6 workers.local: out of range", "7 keepDays: set twice",
-		}},
-		{"providers", `{ "providers": {
+		`2 budgett: did you mean "budget"?`, "3 budget.perJob: out of range", `3 budget.unknownPrice: did you mean "ask"?`,
+		`4 engine: did you mean "native"?`, "5 limits.attempts: out of range", "5 limits.rounds: not a whole number",
+		"5 limits.tasks: is a string, must be an integer", "6 workers.local: out of range", "7 keepDays: set twice",
+	}},
+	{"providers", `{ "providers": {
   "a": { "api": "anthropic", "key": "sk-ant-123456" },
   "b": { "api": "openai-chat" },
   "c": { "api": "openai-chat", "url": "http://proxy.example/v1" },
@@ -151,11 +151,11 @@ func TestEveryFaultAtOnceWithItsLine(t *testing.T) {
   "j/k": { "api": "openai" },
   "l": { "api": "openai", "url": "https://me:sk-123456@x.example" }
 } }`, "", []string{
-			"2 providers.a.key: env:NAME", "3 providers.b: has no url", "4 providers.c.url: plain http", `5 providers.d.api: did you mean "ollama"?`,
-			"6 providers.e: has no api", "7 providers.f.url: is not an address", "7 providers.f: has no url", "8 providers.g.headers.Authorization: must not hold the key itself",
-			`11 providers["j/k"]: not a name`, "12 providers.l.url: name or password",
-		}},
-		{"the ladder", `{ "providers": { "here": { "api": "ollama" } },
+		"2 providers.a.key: env:NAME", "3 providers.b: has no url", "4 providers.c.url: plain http", `5 providers.d.api: did you mean "ollama"?`,
+		"6 providers.e: has no api", "7 providers.f.url: is not an address", "7 providers.f: has no url", "8 providers.g.headers.Authorization: must not hold the key itself",
+		`11 providers["j/k"]: not a name`, "12 providers.l.url: name or password",
+	}},
+	{"the ladder", `{ "providers": { "here": { "api": "ollama" } },
   "ladder": [
     { "model": "here/a", "difficulty": "easy" },
     { "model": ["here/b",
@@ -165,28 +165,31 @@ func TestEveryFaultAtOnceWithItsLine(t *testing.T) {
     { "difficulty": "easy" } ],
   "primary": "there/x",
   "routes": { "vision": [ "here/v", "nowhere/v" ] } }`, "", []string{
-			`5 ladder[1].difficulty: did you mean "hard"?`, "5 ladder[1].model[1]: ladder twice", `6 ladder[2].model: did you mean "here"?`,
-			"7 ladder[3].model: not a model", "8 ladder[4]: names no model", `9 primary: not configured`, "10 routes.vision[1]: not configured",
-		}},
-		{"others", `{ "engine": "acp:gemnii", "acp": { "gemini": { "command": [] } },
+		`5 ladder[1].difficulty: did you mean "hard"?`, "5 ladder[1].model[1]: ladder twice", `6 ladder[2].model: did you mean "here"?`,
+		"7 ladder[3].model: not a model", "8 ladder[4]: names no model", `9 primary: not configured`, "10 routes.vision[1]: not configured",
+	}},
+	{"others", `{ "engine": "acp:gemnii", "acp": { "gemini": { "command": [] } },
   "mcp": { "x": {}, "y": { "url": "http://x.example" } },
   "bus": { "listen": "here", "url": "http://x" },
   "previews": [ { "command": ["x"] } ],
   "sandbox": { "mode": "on", "network": "yes" },
   "engines": { "vim": {} } }`, "", []string{
-			`1 engine: did you mean "gemini"?`, "1 acp.gemini: no command", "2 mcp.x: either url or command", "2 mcp.y.url: plain http",
-			"3 bus.listen: not an address", "3 bus.url: not an address", "4 previews[0]: no name",
-			"5 sandbox.mode: one of", "5 sandbox.network: is a string, must be a boolean or an array", "6 engines.vim: not an engine",
-		}},
-		{"a project", `{ "limits": { "rounds": 50 } }`, `{
+		`1 engine: did you mean "gemini"?`, "1 acp.gemini: no command", "2 mcp.x: either url or command", "2 mcp.y.url: plain http",
+		"3 bus.listen: not an address", "3 bus.url: not an address", "4 previews[0]: no name",
+		"5 sandbox.mode: one of", "5 sandbox.network: is a string, must be a boolean or an array", "6 engines.vim: not an engine",
+	}},
+	{"a project", `{ "limits": { "rounds": 50 } }`, `{
   "providers": { "evil": { "api": "openai-chat", "url": "https://evil.example" } },
   "budget": { "perJob": 1000 }, "mcp": {}, "sandbox": { "mode": "off" }, "bus": {}, "engine": "acp:x", "acp": {},
   "limits": { "rounds": 60, "attempts": 2 },
   "primary": "evil/x" }`, []string{
-			"2 providers: cannot be set by a project", "3 budget: cannot be set by a project", "3 mcp: cannot be", "3 sandbox: cannot be", "3 bus: cannot be", "3 engine: cannot be",
-			"3 acp: cannot be", "4 limits.rounds: only lower", "5 primary: not configured",
-		}},
-	} {
+		"2 providers: cannot be set by a project", "3 budget: cannot be set by a project", "3 mcp: cannot be", "3 sandbox: cannot be", "3 bus: cannot be", "3 engine: cannot be",
+		"3 acp: cannot be", "4 limits.rounds: only lower", "5 primary: not configured",
+	}},
+}
+
+func TestEveryFaultAtOnceWithItsLine(t *testing.T) {
+	for _, row := range badConfigs {
 		_, err := Load(input(t, row.user, row.project))
 		got, ok := AsFaults(err)
 		if !ok {
