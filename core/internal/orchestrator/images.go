@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -37,7 +38,14 @@ type gate struct {
 	calls []time.Time
 }
 
-func newGate(k *work) *gate { return &gate{k: k, pictures: k.w.Pictures(k.a.Never)} }
+func newGate(k *work) *gate {
+	tracked := func(name string) bool {
+		ctx, cancel := context.WithTimeout(context.Background(), prepareTime)
+		defer cancel()
+		return k.w.Trees.Tracked(ctx, k.a.Repo, k.a.Base, name)
+	}
+	return &gate{k: k, pictures: k.w.Pictures(k.a.Never, tracked)}
+}
 
 // offered reports whether the agent's model is given relo_image: it sees, or
 // nobody knows.
@@ -129,7 +137,7 @@ func (g *gate) show(ctx context.Context, id string, in prompt.ImageArgs) (tool.R
 
 func pictureFault(err error) *faultJSON {
 	f := &faultJSON{Code: "corrupt", Message: err.Error()}
-	if c, ok := err.(coded); ok { //nolint:errorlint // the preparer returns its own type, unwrapped
+	if c, ok := errors.AsType[coded](err); ok {
 		f.Code = c.PictureCode()
 	}
 	return f

@@ -146,6 +146,7 @@ type Trees interface {
 	Commit(ctx context.Context, repo, path string, c CommitSpec) (Committed, error)
 	// Sources hashes the sources of a worktree and lists its pictures (path to blob id).
 	Sources(ctx context.Context, repo, path string) (hash string, pictures map[string]string, err error)
+	Tracked(ctx context.Context, repo, commit, name string) bool
 }
 
 // CommitSpec names an attempt's commit.

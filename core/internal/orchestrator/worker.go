@@ -31,7 +31,7 @@ type WorkerParts struct {
 	Mailbox  Mailbox
 	Trees    Trees
 	Shop     Shop
-	Pictures func(never []string) Pictures
+	Pictures func(never []string, tracked func(name string) bool) Pictures
 	Engines  Engines
 	Log      zerolog.Logger
 }

@@ -1,0 +1,296 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/relo-dev/relo/core/internal/api"
+	"github.com/relo-dev/relo/core/internal/bus"
+	"github.com/relo-dev/relo/core/internal/client"
+	"github.com/relo-dev/relo/core/internal/config"
+	"github.com/relo-dev/relo/core/internal/gateway"
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/ledger"
+	"github.com/relo-dev/relo/core/internal/logging"
+	"github.com/relo-dev/relo/core/internal/orchestrator"
+	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/rehearsal"
+	"github.com/relo-dev/relo/core/internal/store"
+)
+
+var (
+	_ orchestrator.Journal = (*store.Store)(nil)
+	_ orchestrator.Outbox  = (*store.Store)(nil)
+	_ orchestrator.Album   = (*store.Store)(nil)
+	_ orchestrator.Models  = (*gateway.Gateway)(nil)
+	_ orchestrator.Home    = (*client.Client)(nil)
+	_ orchestrator.Phone   = (*client.Client)(nil)
+	_ gateway.Money        = (*money)(nil)
+	_ client.Line          = (*bus.Conn)(nil)
+)
+
+// core is a record with everything that conducts and shows it.
+type core struct {
+	env   Env
+	cfg   *config.Config
+	log   zerolog.Logger
+	book  *book
+	store *store.Store
+	orch  *orchestrator.Orchestrator
+	table []api.Endpoint
+
+	server    *bus.Server
+	conn      *bus.Conn
+	service   *bus.Service
+	rehearsal *rehearsal.Server
+	closers   []func() error
+}
+
+// kind of core.
+type kind struct {
+	idle bool // answers questions, conducts nothing, has no bus
+	solo bool // conducts only the jobs that are submitted to it
+}
+
+// money joins the gateway to the ledger and to the jobs.
+type money struct {
+	*store.Store
+	orch *orchestrator.Orchestrator
+}
+
+func (m *money) Settle(ctx context.Context, r ledger.Row, looks []job.Look) error {
+	return m.orch.Settle(ctx, r, looks)
+}
+
+// openCore opens the record and what belongs to it; close undoes it in reverse.
+func openCore(ctx context.Context, e Env, cfg *config.Config, k kind) (*core, error) {
+	c := &core{env: e, cfg: cfg}
+	if err := c.open(ctx, k); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+func (c *core) later(f func() error) { c.closers = append(c.closers, f) }
+
+func (c *core) open(ctx context.Context, k kind) error {
+	p := c.env.places()
+	for _, dir := range []string{p.State, p.Run, c.env.recordDir()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make Relo's folder: %w", err)
+		}
+	}
+	var logFile io.Closer
+	var err error
+	if c.log, logFile, err = logging.Open(c.env.logFile("relo"), c.env.Getenv("RELO_LOG")); err != nil {
+		return err
+	}
+	c.later(logFile.Close)
+	if c.store, err = store.Open(ctx, c.env.recordDir()); err != nil {
+		return err
+	}
+	c.later(c.store.Close)
+	c.book = newBook(c.cfg, c.env.Getenv)
+	if !k.idle {
+		if err := c.openRehearsal(ctx); err != nil {
+			return err
+		}
+		if err := c.openBus(ctx); err != nil {
+			return err
+		}
+	}
+	return c.conduct(ctx, k)
+}
+
+// openRehearsal starts the rehearsal provider when the config names it without
+// an address.
+func (c *core) openRehearsal(ctx context.Context) error {
+	for _, p := range c.cfg.Providers {
+		if p.Wire != "rehearsal" || p.URL != "" {
+			continue
+		}
+		r, err := rehearsal.Start(ctx)
+		if err != nil {
+			return err
+		}
+		c.rehearsal, c.book.rehearsal = r, r.URL()
+		c.later(r.Close)
+		return nil
+	}
+	return nil
+}
+
+func (c *core) openBus(ctx context.Context) error {
+	var err error
+	if c.server, err = bus.Open(ctx, bus.Options{Dir: c.env.busDir(), Listen: c.cfg.Bus.Listen, Log: c.log}); err != nil {
+		return err
+	}
+	c.later(c.server.Close)
+	if c.conn, err = bus.Connect(ctx, c.server.Owner(), "relo"); err != nil {
+		return err
+	}
+	c.later(func() error { c.conn.Close(); return nil })
+	return c.conn.Prepare(ctx)
+}
+
+// conduct starts the orchestrator and serves the API.
+func (c *core) conduct(ctx context.Context, k kind) error {
+	cash := &money{Store: c.store}
+	never := c.cfg.Pictures.Never
+	parts := orchestrator.Parts{
+		Journal: c.store, Outbox: c.store, Album: c.store, Repos: newRepos(), Book: c.book, Log: c.log,
+		Models: gateway.New(c.book, cash, c.store, c.log, time.Now), Prepare: prepareAttachment(never), Lanes: noLanes{},
+	}
+	if c.conn != nil {
+		parts.Lanes = lanes{c.conn, c.server}
+	}
+	c.orch = orchestrator.New(c.options(k), parts)
+	cash.orch = c.orch
+	c.table = api.Table(api.Desks{
+		Asker: c.orch, Teller: c.orch, Accountant: c.orch, Foreman: c.orch, Phone: c.orch, Album: c.store, House: c,
+	})
+	if c.conn != nil {
+		if err := c.refill(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.orch.Start(ctx); err != nil {
+		return err
+	}
+	c.later(func() error { c.orch.Stop(); return nil })
+	if c.conn == nil {
+		return nil
+	}
+	var err error
+	if c.service, err = c.conn.Serve(ctx, "1.0.0", endpoints(c.table)); err != nil {
+		return err
+	}
+	c.later(c.service.Close)
+	return nil
+}
+
+func endpoints(table []api.Endpoint) []bus.Endpoint {
+	var out []bus.Endpoint
+	for _, e := range table {
+		out = append(out, bus.Endpoint{Name: e.Name, Description: e.Description, Handle: e.Handle, Fault: api.Fault})
+	}
+	return out
+}
+
+func (c *core) options(k kind) orchestrator.Options {
+	cfg := c.cfg
+	return orchestrator.Options{
+		Ladder: c.book.ladder(), Primary: cfg.Primary, Planning: cfg.Routes.Planning, Review: cfg.Routes.Review, Engine: cfg.Engine,
+		AutoReview: cfg.Review.Auto, AskUnknown: cfg.Budget.UnknownPrice == "ask" && cfg.Budget.PerJob != nil,
+		Budget:   ledger.Budget{PerJob: cfg.Budget.PerJob, PerDay: cfg.Budget.PerDay, DenyUnknown: cfg.Budget.UnknownPrice == "deny"},
+		Attempts: cfg.Limits.Attempts, Rounds: cfg.Limits.Rounds, Minutes: cfg.Limits.TaskMinutes, MaxTasks: cfg.Limits.Tasks,
+		MaxEdge: cfg.Pictures.MaxEdge, Never: cfg.Pictures.Never, Lease: time.Duration(cfg.Workers.LeaseSeconds) * time.Second,
+		Subject: bus.TaskSubject, Idle: k.idle, Solo: k.solo,
+	}
+}
+
+// refillJobs bounds for how many of the newest jobs the news stream is completed
+// at the start; a viewer of an older one asks the record anyway.
+const refillJobs = 20
+
+// refill publishes again what the news stream does not have: after a crash
+// between commit and publishing, or when the broker lost its folder.
+func (c *core) refill(ctx context.Context) error {
+	jobs, err := c.store.Jobs(ctx)
+	if err != nil {
+		return err
+	}
+	for i, entry := range jobs {
+		if i >= refillJobs && !entry.Status.Active() {
+			continue
+		}
+		last, err := c.conn.LastNews(ctx, entry.ID)
+		if err != nil {
+			return err
+		}
+		var e job.Event
+		if last != nil {
+			if err := json.Unmarshal(last, &e); err != nil {
+				return fmt.Errorf("the news of job %s cannot be read: %w", entry.ID, err)
+			}
+		}
+		if e.Seq >= entry.Seq {
+			continue
+		}
+		events, err := c.store.Events(ctx, entry.ID, e.Seq, 0)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			text, err := json.Marshal(e)
+			if err == nil {
+				err = c.conn.Tell(entry.ID, fmt.Sprintf("%s:%d", entry.ID, e.Seq), text)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// close undoes open, last first.
+func (c *core) close() error {
+	var errs []error
+	for i := len(c.closers) - 1; i >= 0; i-- {
+		errs = append(errs, c.closers[i]())
+	}
+	c.closers = nil
+	return errors.Join(errs...)
+}
+
+// Status says how this process is.
+func (c *core) Status(ctx context.Context) (protocol.StatusDoc, error) {
+	doc := protocol.StatusDoc{Version: Version, API: protocol.Version, PID: os.Getpid(), Workers: c.orch.Workers()}
+	jobs, err := c.store.Jobs(ctx)
+	for _, j := range jobs {
+		if j.Status.Active() {
+			doc.Jobs++
+		}
+	}
+	return doc, err
+}
+
+// Models lists the config's models.
+func (c *core) Models(context.Context) (protocol.ModelsDoc, error) { return c.book.documents(), nil }
+
+// noLanes stands where nothing is conducted: there is no bus to speak on.
+type noLanes struct{}
+
+var errNoBus = errors.New("this process has no bus")
+
+func (noLanes) Send(context.Context, string, string, []byte) error { return errNoBus }
+func (noLanes) Tell(string, string, []byte) error                  { return nil } // nobody follows
+func (noLanes) Order(string, []byte) error                         { return errNoBus }
+func (noLanes) PrepareMailbox(context.Context, string) error       { return errNoBus }
+
+// localLine answers from the table in this process.
+type localLine struct{ table []api.Endpoint }
+
+func (l localLine) Request(ctx context.Context, endpoint string, body []byte) ([]byte, error) {
+	for _, e := range l.table {
+		if e.Name != endpoint {
+			continue
+		}
+		out, err := e.Handle(ctx, body)
+		if _, ok := errors.AsType[*protocol.Error](err); err != nil && !ok {
+			err = &protocol.Error{Code: protocol.CodeInternal, Message: err.Error()}
+		}
+		return out, err
+	}
+	return nil, fmt.Errorf("there is no endpoint %s", endpoint)
+}
+
+func (l localLine) News(string, func([]byte)) (func(), error) { return func() {}, nil }

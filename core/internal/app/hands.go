@@ -1,0 +1,105 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/relo-dev/relo/core/internal/bus"
+	"github.com/relo-dev/relo/core/internal/engine"
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/native"
+	"github.com/relo-dev/relo/core/internal/orchestrator"
+	"github.com/relo-dev/relo/core/internal/toolbox"
+	"github.com/relo-dev/relo/core/internal/vision"
+	"github.com/relo-dev/relo/core/internal/vision/picture"
+)
+
+// The joints: who answers which need.
+var (
+	_ orchestrator.Repos    = (*repos)(nil)
+	_ orchestrator.Trees    = trees{}
+	_ orchestrator.Shop     = shop{}
+	_ orchestrator.Pictures = pictures{}
+	_ orchestrator.Lanes    = lanes{}
+	_ orchestrator.Mailbox  = mailbox{}
+)
+
+// shop opens toolboxes.
+type shop struct{}
+
+func (shop) Open(dir, temp, attempt string, readOnly bool) (orchestrator.Box, error) {
+	return toolbox.New(toolbox.Options{Dir: dir, TempDir: temp, Attempt: attempt, ReadOnly: readOnly})
+}
+
+// pictures prepares files of one attempt's workspace.
+type pictures struct{ p *picture.Preparer }
+
+func newPictures(never []string, tracked func(name string) bool) orchestrator.Pictures {
+	return pictures{picture.New(picture.Options{Never: never, Tracked: tracked})}
+}
+
+// pictureError gives a refusal's code to the conductor, which does not know the
+// package that made it.
+type pictureError struct{ refusal *picture.Error }
+
+func (e pictureError) Error() string { return e.refusal.Message }
+func (e pictureError) Unwrap() error { return e.refusal }
+
+// PictureCode is the code of contracts §6.
+func (e pictureError) PictureCode() string { return string(e.refusal.Code) }
+
+func (x pictures) Prepare(ctx context.Context, dir, name string, region *vision.Region, maxEdge int) (vision.Picture, vision.Meta, error) {
+	roots, err := picture.OpenRoots(dir)
+	if err != nil {
+		return vision.Picture{}, vision.Meta{}, err
+	}
+	attachments, err := picture.OpenRoots(filepath.Join(dir, filepath.FromSlash(job.AttachmentDir)))
+	if err == nil { // not there when the job has none
+		roots = append(roots, attachments...)
+	}
+	p, meta, err := x.p.Prepare(ctx, roots, name, picture.Params{Region: region, MaxEdge: maxEdge})
+	_ = roots.Close() // opened for reading only
+	if e, ok := errors.AsType[*picture.Error](err); ok {
+		err = pictureError{e}
+	}
+	return p, meta, err
+}
+
+// prepareAttachment makes a picture in memory ready for the planner.
+func prepareAttachment(never []string) func([]byte, string, int) (vision.Picture, vision.Meta, error) {
+	p := picture.New(picture.Options{Never: never})
+	return func(data []byte, name string, maxEdge int) (vision.Picture, vision.Meta, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), attachmentTime)
+		defer cancel()
+		return p.PrepareBytes(ctx, data, name, picture.Params{MaxEdge: maxEdge})
+	}
+}
+
+// attachmentTime bounds the preparation of one attachment.
+const attachmentTime = 30 * time.Second
+
+// lanes joins the conductor's needs to the bus.
+type lanes struct {
+	*bus.Conn
+	server *bus.Server
+}
+
+func (l lanes) Order(worker string, data []byte) error { return l.Conn.Order(l.server, worker, data) }
+
+// mailbox joins a worker's needs to the bus.
+type mailbox struct{ conn *bus.Conn }
+
+func (m mailbox) Tasks(ctx context.Context, worker string, f func(data []byte) bool) error {
+	return m.conn.Mailbox(ctx, worker, f)
+}
+
+func (m mailbox) Orders(worker string, f func(data []byte)) (func(), error) {
+	return m.conn.Orders(worker, f)
+}
+
+func engines() orchestrator.Engines {
+	e := native.New()
+	return orchestrator.Engines{e.Name(): engine.Engine(e)}
+}

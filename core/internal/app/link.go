@@ -1,0 +1,174 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/relo-dev/relo/core/internal/bus"
+	"github.com/relo-dev/relo/core/internal/client"
+	"github.com/relo-dev/relo/core/internal/config"
+	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/rehearsal"
+	"github.com/relo-dev/relo/core/internal/store"
+)
+
+// Mode says where commands go.
+type Mode int
+
+// The modes.
+const (
+	Any        Mode = iota // the running daemon, else the record opened in this process without conducting jobs
+	Daemon                 // only a running daemon
+	Standalone             // everything in this process
+)
+
+// Link is a way to the API.
+type Link struct {
+	*client.Client
+	Here bool // the record is open in this process
+	PID  int  // of the process that has it
+	// Rehearsal is the provider double of a rehearsal that runs here; else nil.
+	Rehearsal *rehearsal.Server
+	close     func() error
+}
+
+// Close ends the link, and with a standalone one everything that it ran.
+func (l *Link) Close() error { return l.close() }
+
+// endpoints is run/endpoints.json, written by who has the record open.
+type endpointsDoc struct {
+	PID        int    `json:"pid"`
+	Version    string `json:"version"`
+	API        string `json:"api"`
+	Bus        string `json:"bus"`
+	Standalone bool   `json:"standalone,omitempty"` // ends with its job, takes no others
+}
+
+const credsName = "owner.creds"
+
+// dialTime bounds the first word of a daemon on the same machine.
+const dialTime = 3 * time.Second
+
+// Running reports whether a daemon answers that takes jobs.
+func Running(e Env, _ *config.Config) bool {
+	doc, ok := readEndpoints(e)
+	if !ok || doc.Standalone {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), dialTime)
+	defer cancel()
+	l, err := dial(ctx, e, doc)
+	if err != nil {
+		return false
+	}
+	return l.Close() == nil
+}
+
+// Open finds the way that mode asks for. A daemon that is not there is a
+// *protocol.Error with CodeUnreachable.
+func Open(ctx context.Context, e Env, cfg *config.Config, m Mode) (*Link, error) {
+	if m == Standalone {
+		return openStandalone(ctx, e, cfg)
+	}
+	if doc, ok := readEndpoints(e); ok {
+		l, err := dial(ctx, e, doc)
+		if err == nil || m == Daemon || errors.As(err, new(*versionError)) {
+			return l, err
+		}
+	}
+	if m == Daemon {
+		return nil, unreachable("no daemon is running")
+	}
+	c, err := openCore(ctx, e, cfg, kind{idle: true})
+	if err != nil {
+		return nil, openFault(err)
+	}
+	return &Link{Client: client.New(localLine{c.table}), Here: true, PID: os.Getpid(), close: c.close}, nil
+}
+
+func unreachable(words string) error {
+	return &protocol.Error{Code: protocol.CodeUnreachable, Message: words, Hint: "relo serve starts one", Retryable: true}
+}
+
+func openFault(err error) error {
+	if e, ok := errors.AsType[*store.LockedError](err); ok {
+		return &protocol.Error{Code: protocol.CodeUnreachable, Message: e.Error(), Hint: "to run several jobs at once start relo serve", Retryable: true}
+	}
+	return err
+}
+
+type versionError struct{ words string }
+
+func (e *versionError) Error() string { return e.words }
+
+func readEndpoints(e Env) (endpointsDoc, bool) {
+	var doc endpointsDoc
+	text, err := os.ReadFile(e.places().Endpoints())
+	if err != nil || json.Unmarshal(text, &doc) != nil {
+		return doc, false
+	}
+	return doc, true
+}
+
+func dial(ctx context.Context, e Env, doc endpointsDoc) (*Link, error) {
+	if doc.API != protocol.Version {
+		words := fmt.Sprintf("the daemon (process %d) is Relo %s, this is %s: restart the daemon", doc.PID, doc.Version, Version)
+		return nil, errors.Join(&protocol.Error{Code: protocol.CodeUnreachable, Message: words, Hint: "stop it, then relo serve"}, &versionError{words})
+	}
+	creds, err := bus.LoadCreds(e.runFile(credsName))
+	if err != nil {
+		return nil, err
+	}
+	short, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	conn, err := bus.Connect(short, creds, "relo-cli")
+	if err != nil {
+		return nil, unreachable(fmt.Sprintf("the daemon (process %d) does not answer", doc.PID))
+	}
+	c := client.New(conn)
+	status, err := c.Status(short)
+	if err != nil {
+		conn.Close()
+		return nil, unreachable(fmt.Sprintf("the daemon (process %d) does not answer: %v", doc.PID, err))
+	}
+	return &Link{Client: c, PID: status.PID, close: func() error { conn.Close(); return nil }}, nil
+}
+
+// openStandalone runs the record, the bus and the workers in this process.
+func openStandalone(ctx context.Context, e Env, cfg *config.Config) (*Link, error) {
+	c, err := openCore(ctx, e, cfg, kind{solo: true})
+	if err != nil {
+		return nil, openFault(err)
+	}
+	if err := c.publish(true); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	c.later(c.unpublish)
+	stop, err := c.hireHere(ctx)
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	c.later(stop)
+	return &Link{Client: client.New(c.conn), Here: true, PID: os.Getpid(), Rehearsal: c.rehearsal, close: c.close}, nil
+}
+
+// publish writes where this process can be reached.
+func (c *core) publish(standalone bool) error {
+	if err := c.server.Owner().Save(c.env.runFile(credsName)); err != nil {
+		return err
+	}
+	text, err := json.Marshal(endpointsDoc{PID: os.Getpid(), Version: Version, API: protocol.Version, Bus: c.server.URL(), Standalone: standalone})
+	if err != nil {
+		return fmt.Errorf("encode the endpoints: %w", err)
+	}
+	if err := os.WriteFile(c.env.places().Endpoints(), text, 0o600); err != nil {
+		return fmt.Errorf("write the endpoints: %w", err)
+	}
+	return nil
+}
+
+func (c *core) unpublish() error { return os.Remove(c.env.places().Endpoints()) }

@@ -1,0 +1,164 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/orchestrator"
+	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/workspace/git"
+)
+
+// repos joins the conductor's needs to git. Repositories are kept open: opening
+// one asks git several questions.
+type repos struct {
+	mu   sync.Mutex
+	open map[string]*git.Repo
+}
+
+func newRepos() *repos { return &repos{open: map[string]*git.Repo{}} }
+
+func (r *repos) get(ctx context.Context, dir string) (*git.Repo, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if g := r.open[dir]; g != nil {
+		return g, nil
+	}
+	g, err := git.Open(ctx, dir)
+	if err != nil {
+		return nil, gitFault(err)
+	}
+	r.open[dir] = g
+	return g, nil
+}
+
+// gitFault keeps git's words and adds what the person can do.
+func gitFault(err error) error {
+	e, ok := errors.AsType[*git.Error](err)
+	if !ok {
+		return err
+	}
+	switch e.Kind { //nolint:exhaustive // the others are git's own failures
+	case git.KindNoRepository, git.KindNoCommits, git.KindNoWorktree, git.KindNoGit, git.KindOldGit, git.KindOwner, git.KindEdited, git.KindBadName:
+		return &protocol.Error{Code: protocol.CodeUsage, Message: e.Error(), Hint: e.Hint}
+	}
+	return err
+}
+
+// Open opens the repository around a folder.
+func (r *repos) Open(ctx context.Context, dir string) (orchestrator.Repo, error) {
+	g, err := r.get(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return repo{g}, nil
+}
+
+type repo struct{ *git.Repo }
+
+func (r repo) Snapshot(ctx context.Context, ref string) (orchestrator.Base, error) {
+	s, err := r.Repo.Snapshot(ctx, ref)
+	if err != nil {
+		return orchestrator.Base{}, gitFault(err)
+	}
+	return orchestrator.Base{Root: r.Root(), Commit: s.Commit, Head: s.Head, Dirty: s.Dirty}, nil
+}
+
+func (r repo) Look(ctx context.Context, commit string) (orchestrator.View, error) {
+	text, err := r.Map(ctx, commit, git.MapLimits{})
+	if err != nil {
+		return orchestrator.View{}, err
+	}
+	project, err := r.Project(ctx, commit)
+	if err != nil {
+		return orchestrator.View{}, err
+	}
+	return orchestrator.View{Map: text, Project: project, Exists: func(path string) bool { return r.Exists(ctx, commit, path) }}, nil
+}
+
+func (r repo) Merge(ctx context.Context, m orchestrator.MergeSpec) (orchestrator.Merged, error) {
+	got, err := r.Repo.Merge(ctx, git.MergeSpec{
+		Branch: m.Branch, Start: m.Start, Base: m.Base, Commit: m.Commit, Message: m.Message, Job: m.Job, Task: m.Task, Attempt: m.Attempt,
+	})
+	return orchestrator.Merged{Commit: got.Commit, Conflicts: conflictPaths(got.Conflicts)}, err
+}
+
+func conflictPaths(list []git.Conflict) []string {
+	var out []string
+	for _, c := range list {
+		out = append(out, c.Path)
+	}
+	return out
+}
+
+func (r repo) Apply(ctx context.Context, id, base, head string) (orchestrator.Applied, error) {
+	got, err := r.Repo.Apply(ctx, git.ApplySpec{Job: id, Base: base, Head: head})
+	if err != nil {
+		return orchestrator.Applied{}, gitFault(err)
+	}
+	out := orchestrator.Applied{BackupRef: got.BackupRef, Conflicts: conflictPaths(got.Conflicts)}
+	for _, f := range got.Files {
+		out.Files = append(out.Files, f.Path)
+	}
+	return out, nil
+}
+
+func (r repo) Compare(ctx context.Context, from, to string, limit int) (orchestrator.Comparison, error) {
+	changes, err := r.Changes(ctx, from, to)
+	if err != nil {
+		return orchestrator.Comparison{}, err
+	}
+	patch, cut, err := r.Repo.Diff(ctx, from, to, limit)
+	return orchestrator.Comparison{Files: fileChanges(changes), Diff: patch, Truncated: cut}, err
+}
+
+func fileChanges(list []git.Change) []job.FileChange {
+	var out []job.FileChange
+	for _, c := range list {
+		out = append(out, job.FileChange{Path: c.Path, Status: c.Status, Added: c.Added, Deleted: c.Deleted, Binary: c.Binary})
+	}
+	return out
+}
+
+// trees joins a worker's needs to git.
+type trees struct{ repos *repos }
+
+func (t trees) Add(ctx context.Context, dir, path, commit string) error {
+	g, err := t.repos.get(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return g.AddWorktree(ctx, path, commit)
+}
+
+func (t trees) Remove(ctx context.Context, dir, path string) error {
+	g, err := t.repos.get(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return g.RemoveWorktree(ctx, path)
+}
+
+func (t trees) Commit(ctx context.Context, dir, path string, c orchestrator.CommitSpec) (orchestrator.Committed, error) {
+	g, err := t.repos.get(ctx, dir)
+	if err != nil {
+		return orchestrator.Committed{}, err
+	}
+	got, err := g.Commit(ctx, path, git.CommitSpec{Message: c.Message, Job: c.Job, Task: c.Task, Attempt: c.Attempt, Date: c.Time})
+	return orchestrator.Committed{Commit: got.Commit, Parent: got.Parent, Files: fileChanges(got.Files)}, err
+}
+
+func (t trees) Sources(ctx context.Context, dir, path string) (string, map[string]string, error) {
+	g, err := t.repos.get(ctx, dir)
+	if err != nil {
+		return "", nil, err
+	}
+	return g.SourcesHash(ctx, path)
+}
+
+func (t trees) Tracked(ctx context.Context, dir, commit, name string) bool {
+	g, err := t.repos.get(ctx, dir)
+	return err == nil && g.Exists(ctx, commit, name)
+}
