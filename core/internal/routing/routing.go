@@ -90,40 +90,76 @@ func unfit(m catalog.Model, n Need) string {
 	return ""
 }
 
+// eyes is the least that a walk asks of a model's sight.
+type eyes int
+
+const (
+	anyEyes eyes = iota // sight does not matter
+	maybe               // not known to be blind
+	seeing              // known to see
+)
+
+// eyesOf gives the most that can be asked without leaving m out.
+func eyesOf(m catalog.Model) eyes {
+	switch m.Sight.Sight {
+	case vision.Sees:
+		return seeing
+	case vision.Unknown:
+		return maybe
+	default:
+		return anyEyes
+	}
+}
+
 // fit gives the rung's models that meet the hard needs, and of those only the
-// seeing ones when eyes is set.
-func (r Rung) fit(n Need, eyes bool) []catalog.Model {
+// ones whose sight is at least as asked.
+func (r Rung) fit(n Need, least eyes) []catalog.Model {
 	var out []catalog.Model
 	for _, m := range r.Models {
-		if unfit(m, n) == "" && (!eyes || m.Sight.Sight == vision.Sees) {
+		if unfit(m, n) == "" && eyesOf(m) >= least {
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
+// lead names the rung by its first model.
+func (r Rung) lead() catalog.Model {
+	if len(r.Models) == 0 {
+		return catalog.Model{Ref: "an empty rung"}
+	}
+	return r.Models[0]
+}
+
 var levels = map[job.Difficulty]int{job.Easy: 0, job.Normal: 1, job.Hard: 2}
 
 // Start is the rung of a difficulty: the one that names it, else the nearest
-// above, else the nearest below. A ladder without any difficulty is divided evenly.
+// above, else the nearest below. A rung without a difficulty that stands above
+// all easier ones counts as above. A ladder that names no difficulty at all is
+// divided evenly.
 func (l Ladder) Start(d job.Difficulty) int {
-	want, labelled := levels[d], -1
+	want, above, below := levels[d], -1, -1
 	for i, r := range l {
-		if r.Difficulty == "" {
-			continue
-		}
-		if levels[r.Difficulty] >= want {
+		have := levels[r.Difficulty]
+		switch {
+		case r.Difficulty == "":
+		case have == want:
 			return i
+		case have > want && (above < 0 || have < levels[l[above].Difficulty]):
+			above = i
+		case have < want && (below < 0 || have >= levels[l[below].Difficulty]):
+			below = i
 		}
-		labelled = i
 	}
 	switch {
-	case labelled >= 0 && labelled+1 < len(l):
-		return labelled + 1
-	case labelled >= 0:
-		return labelled
+	case above >= 0:
+		return above
+	case below >= 0 && below+1 < len(l) && l[below+1].Difficulty == "":
+		return below + 1
+	case below >= 0:
+		return below
 	default:
-		return want * (len(l) - 1) / 2
+		return want * max(len(l)-1, 0) / 2
 	}
 }
 
@@ -144,7 +180,7 @@ func (l Ladder) walk(at int) []int {
 // Unknown does not count as seeing.
 func (l Ladder) Seeing(at int, n Need) (rung int, ok bool) {
 	for _, i := range l.walk(at) {
-		if len(l[i].fit(n, true)) > 0 {
+		if len(l[i].fit(n, seeing)) > 0 {
 			return i, true
 		}
 	}
@@ -157,23 +193,23 @@ func (l Ladder) Pick(d job.Difficulty, n Need) Choice {
 		return Choice{Reasons: []job.Reason{reason(CodeUnfit, "the ladder is empty")}}
 	}
 	start := l.Start(d)
-	reasons := []job.Reason{reason(CodeDifficulty, "%s, so %s is the model for it", d, l[start].Models[0].Ref)}
+	reasons := []job.Reason{reason(CodeDifficulty, "%s, so %s is the model for it", d, l[start].lead().Ref)}
 	if !n.Vision {
-		return l.settle(start, n, false, reasons)
+		return l.settle(start, n, anyEyes, reasons)
 	}
 	rung, ok := l.Seeing(start, n)
 	if !ok {
-		reasons = append(reasons, reason(CodeBlindAll, "it needs eyes, but no model of the ladder sees, so it is done blind and a person must look"))
-		return l.settle(start, n, false, reasons)
+		reasons = append(reasons, reason(CodeBlindAll, "it needs eyes, but no model of the ladder that could take it sees, so it is done blind and a person must look"))
+		return l.settle(start, n, anyEyes, reasons)
 	}
 	reasons = append(reasons, l.wayTo(start, rung, n)...)
-	return l.settle(rung, n, true, reasons)
+	return l.settle(rung, n, seeing, reasons)
 }
 
 // wayTo words the move from the rung of the difficulty to the one that sees.
 func (l Ladder) wayTo(start, rung int, n Need) []job.Reason {
-	sees := l[rung].fit(n, true)[0]
-	from := l[start].Models[0]
+	sees := l[rung].fit(n, seeing)[0]
+	from := l[start].lead()
 	if rung == start {
 		return []job.Reason{reason(CodeNeedsEyes, "it needs eyes and %s sees images (%s)", sees.Ref, sees.Sight.Source.Words())}
 	}
@@ -182,8 +218,12 @@ func (l Ladder) wayTo(start, rung int, n Need) []job.Reason {
 		code, way = CodeDown, "down"
 	}
 	steps := max(rung-start, start-rung)
+	why := sightWords(from.Sight)
+	if eyesOf(from) == seeing { // it sees and yet was passed over
+		why = "does not fit: " + unfit(from, n)
+	}
 	return []job.Reason{
-		reason(CodeNeedsEyes, "it needs eyes and %s %s", from.Ref, sightWords(from.Sight)),
+		reason(CodeNeedsEyes, "it needs eyes and %s %s", from.Ref, why),
 		reason(code, "so %d %s %s to %s, which sees images (%s)", steps, plural(steps, "step", "steps"), way, sees.Ref, sees.Sight.Source.Words()),
 	}
 }
@@ -207,67 +247,94 @@ func sightWords(a vision.Answer) string {
 }
 
 // settle takes the wished rung, or the nearest whose models meet the hard needs.
-func (l Ladder) settle(rung int, n Need, eyes bool, reasons []job.Reason) Choice {
+func (l Ladder) settle(rung int, n Need, least eyes, reasons []job.Reason) Choice {
 	for _, i := range l.walk(rung) {
-		chain := l[i].fit(n, eyes)
+		chain := l[i].fit(n, least)
 		if len(chain) == 0 {
 			continue
 		}
 		if i != rung {
-			reasons = append(reasons, reason(CodeUnfit, "%s does not fit (%s), so %s takes it", l[rung].Models[0].Ref, unfit(l[rung].Models[0], n), chain[0].Ref))
+			reasons = append(reasons, reason(CodeUnfit, "%s does not fit (%s), so %s takes it", l[rung].lead().Ref, unfit(l[rung].lead(), n), chain[0].Ref))
 		}
 		return Choice{Rung: i, Model: chain[0], Chain: chain, Reasons: reasons, OK: true}
 	}
-	first := l[rung].Models[0]
+	first := l[rung].lead()
 	return Choice{Rung: rung, Reasons: append(reasons, reason(CodeUnfit, "no model of the ladder fits: of %s, %s", first.Ref, unfit(first, n)))}
 }
 
 // Escalate chooses the model of the next attempt after one on rung from failed:
-// the next rung up that meets the needs; for a task with eyes only rungs that
-// see. From a blind rung that is the nearest seeing one above, else below; from
+// the next rung up that meets the needs. For a task with eyes only rungs that
+// see: from a blind rung the nearest seeing one above, else below; when nobody
+// sees, one that is known to be blind does not follow one that is not known. From
 // the highest that fits it stays.
 func (l Ladder) Escalate(from int, n Need) Choice {
 	if from < 0 || from >= len(l) {
 		return Choice{Reasons: []job.Reason{reason(CodeUnfit, "the ladder has no rung %d any more", from+1)}}
 	}
-	eyes := false
-	if n.Vision {
-		_, eyes = l.Seeing(from, n)
-	}
+	least := l.leastAfter(from, n)
 	for i := from + 1; i < len(l); i++ {
-		if chain := l[i].fit(n, eyes); len(chain) > 0 {
+		if chain := l[i].fit(n, least); len(chain) > 0 {
 			return Choice{Rung: i, Model: chain[0], Chain: chain, OK: true,
-				Reasons: []job.Reason{reason(CodeEscalated, "the last attempt failed on %s, so %s tries next", l[from].Models[0].Ref, chain[0].Ref)}}
+				Reasons: []job.Reason{reason(CodeEscalated, "the last attempt failed on %s, so %s tries next", l[from].lead().Ref, chain[0].Ref)}}
 		}
 	}
-	if len(l[from].fit(n, eyes)) == 0 { // a blind rung, and nobody above sees
-		rung, _ := l.Seeing(from, n)
-		return l.settle(rung, n, eyes, []job.Reason{reason(CodeDown, "%s cannot see and no rung above does, so the nearest below that sees tries next", l[from].Models[0].Ref)})
+	if stay := l[from].fit(n, least); len(stay) > 0 {
+		return l.settle(from, n, least, []job.Reason{reason(CodeStay, "%s is the highest that fits, so it tries again", stay[0].Ref)})
 	}
-	return l.settle(from, n, eyes, []job.Reason{reason(CodeStay, "%s is the highest that fits, so it tries again", l[from].fit(n, eyes)[0].Ref)})
+	if least == seeing {
+		rung, _ := l.Seeing(from, n)
+		return l.settle(rung, n, seeing, []job.Reason{reason(CodeDown, "%s cannot do it with eyes and no rung above can, so the nearest below that sees tries next", l[from].lead().Ref)})
+	}
+	return l.settle(from, n, least, []job.Reason{reason(CodeDown, "the last attempt failed on %s, and no rung above fits", l[from].lead().Ref)})
 }
 
-// Reviewer chooses who reviews the work of author on rung: the same rung or
-// higher, another model than the author when there is one, and one that sees
+// leastAfter is the sight that the attempt after one on rung from must have, so
+// that a task with eyes never gets fewer than it had.
+func (l Ladder) leastAfter(from int, n Need) eyes {
+	if !n.Vision {
+		return anyEyes
+	}
+	if _, ok := l.Seeing(from, n); ok {
+		return seeing
+	}
+	if had := l[from].fit(n, anyEyes); len(had) > 0 {
+		return eyesOf(had[0])
+	}
+	return anyEyes
+}
+
+// Reviewer chooses who reviews the work of author on rung: another model than
+// the author when one fits, from the same rung up, then down, and one that sees
 // for a task with eyes.
 func (l Ladder) Reviewer(author catalog.Ref, rung int, n Need) Choice {
+	if len(l) == 0 {
+		return Choice{Reasons: []job.Reason{reason(CodeUnfit, "the ladder is empty")}}
+	}
 	if rung < 0 || rung >= len(l) {
 		rung = len(l) - 1
 	}
-	eyes := false
+	least := anyEyes
 	if n.Vision {
-		_, eyes = l.Seeing(rung, n)
+		if _, ok := l.Seeing(rung, n); ok {
+			least = seeing
+		}
 	}
 	for _, i := range l.walk(rung) {
-		if chain := others(l[i].fit(n, eyes), author); len(chain) > 0 {
+		if chain := others(l[i].fit(n, least), author); len(chain) > 0 {
 			reasons := []job.Reason{reason(CodeOther, "a review by another model than the author: %s", chain[0].Ref)}
-			if eyes {
+			if least == seeing {
 				reasons = append(reasons, reason(CodeNeedsEyes, "it needs eyes and %s %s", chain[0].Ref, sightWords(chain[0].Sight)))
 			}
 			return Choice{Rung: i, Model: chain[0], Chain: chain, Reasons: reasons, OK: true}
 		}
 	}
-	return l.settle(rung, n, eyes, []job.Reason{reason(CodeSame, "no other model fits, so the author's own reviews")})
+	for _, i := range l.walk(rung) { // only the author is left, or nobody
+		if chain := l[i].fit(n, least); len(chain) > 0 {
+			return Choice{Rung: i, Model: chain[0], Chain: chain, OK: true,
+				Reasons: []job.Reason{reason(CodeSame, "no other model fits, so the author's own reviews: %s", chain[0].Ref)}}
+		}
+	}
+	return l.settle(rung, n, least, nil)
 }
 
 func others(chain []catalog.Model, author catalog.Ref) []catalog.Model {
@@ -281,11 +348,15 @@ func Chosen(m catalog.Model) Choice {
 }
 
 // Via takes the first model of a route set by the person that fits; with eyes
-// wanted only one that sees. OK is false when none does.
+// wanted only one that sees. OK is false, with the reason, when none does.
 func Via(name string, route []catalog.Model, n Need) Choice {
-	chain := Rung{Models: route}.fit(n, n.Vision)
+	least := anyEyes
+	if n.Vision {
+		least = seeing
+	}
+	chain := Rung{Models: route}.fit(n, least)
 	if len(chain) == 0 {
-		return Choice{}
+		return Choice{Rung: -1, Reasons: []job.Reason{reason(CodeUnfit, "no model of the route for %s fits", name)}}
 	}
 	return Choice{Rung: -1, Model: chain[0], Chain: chain, OK: true,
 		Reasons: []job.Reason{reason(CodeRoute, "%s leads the route for %s", chain[0].Ref, name)}}
