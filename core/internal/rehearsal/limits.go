@@ -1,0 +1,16 @@
+package rehearsal
+
+import "time"
+
+const (
+	// A turn takes 150 to 350 ms: some forty turns, two at a time, are a demo of ten seconds.
+	shortestPause = 150 * time.Millisecond
+	pauseStep     = 20 * time.Millisecond
+	pauses        = 11
+
+	readHeader = 5 * time.Second // the clients are on this machine
+	closing    = 2 * time.Second // for answers that are being written; delays end at once
+
+	maxShapes = 64  // more areas of one colour than that, and a picture is no drawn card
+	maxTail   = 600 // bytes of output that a report quotes, from the end
+)

@@ -1,0 +1,215 @@
+package rehearsal
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relo-dev/relo/core/internal/prompt"
+	"github.com/relo-dev/relo/core/internal/provider"
+	"github.com/relo-dev/relo/core/internal/provider/chat"
+)
+
+func TestTheCardIsMatchedByLookingAndAcceptedByLooking(t *testing.T) {
+	s := workerOn(t, cardTask, Large)
+	f := finishOf(t, s.play(t))
+	if f.Outcome != "done" || len(f.Visual) != 1 || f.Visual[0].Path != Result || !strings.Contains(f.Summary, wished.String()) {
+		t.Fatalf("%+v", f)
+	}
+	c, err := readCard(get(t, s.dir, "card.conf"))
+	if err != nil || c.Button != wished {
+		t.Errorf("card.conf says %v, the reference shows %v: %v", c.Button, wished, err)
+	}
+	v := verdictOf(t, reviewerOn(t, cardTask, Large, s.dir, "card.conf "+Result).play(t))
+	if v.Verdict != "accept" {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestAReferenceOfAnotherColourIsMeasuredNotKnown(t *testing.T) {
+	s := workerOn(t, cardTask, Large)
+	c, err := readCard(get(t, s.dir, "card.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Button = button{Color: rgb{0xdc, 0x26, 0x26}, Left: 33, Top: 54, Width: 51, Height: 12}
+	put(t, filepath.Join(s.dir, filepath.FromSlash(Reference)), bmp(c.draw())) // told by its content
+	if f := finishOf(t, s.play(t)); f.Outcome != "done" || !strings.Contains(get(t, s.dir, "card.conf"), c.Button.lines()) {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestAPictureThatGetsLostBlocksTheTask(t *testing.T) {
+	for _, lost := range []string{Reference, Result} {
+		s := workerOn(t, cardTask, Large)
+		s.spoil = loses(lost)
+		if f := finishOf(t, s.play(t)); f.Outcome != "blocked" || !strings.Contains(f.Summary, lost+" did not arrive") {
+			t.Errorf("without %s: %+v", lost, f)
+		}
+	}
+}
+
+func TestAReviewerAcceptsNoCardThatItDidNotSee(t *testing.T) {
+	rows := []struct {
+		why   string
+		spoil func(*provider.Request)
+		want  string
+	}{
+		{"the author changed nothing", nil, "pixels differ"},
+		{"the result's picture is lost on the way", loses(Result), "did not arrive"},
+	}
+	for _, r := range rows {
+		s := reviewerOn(t, cardTask, Large, settle(t), "card.conf "+Result)
+		s.spoil = r.spoil
+		v := verdictOf(t, s.play(t))
+		if v.Verdict != "rework" || len(v.Findings) == 0 || !strings.Contains(v.Findings[0].Text, r.want) {
+			t.Errorf("%s: %+v", r.why, v)
+		}
+	}
+}
+
+func TestAPictureThatIsNotDrawnFromTheSourcesIsSentBack(t *testing.T) {
+	dir := settle(t)
+	put(t, filepath.Join(dir, filepath.FromSlash(Result)), []byte(get(t, dir, Reference)))
+	v := verdictOf(t, reviewerOn(t, cardTask, Large, dir, "card.conf "+Result).play(t))
+	if v.Verdict != "rework" || !strings.Contains(v.Findings[0].Text, "differ") {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestAModelWithoutEyesDoesNotClaimTheCard(t *testing.T) {
+	f := finishOf(t, workerOn(t, cardTask, Small).play(t))
+	if f.Outcome != "blocked" || !strings.Contains(f.Summary, "visual verification was unavailable") {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestTheSmallModelForgetsTheIndexAndTheCheckSaysSo(t *testing.T) {
+	s := workerOn(t, usageTask, Small)
+	if f := finishOf(t, s.play(t)); f.Outcome != "done" {
+		t.Fatalf("%+v", f)
+	}
+	out, err := run(t, s.dir, "sh", "check.sh")
+	if err == nil || !strings.Contains(out, "docs/usage.md is not listed") {
+		t.Errorf("%v: %s", err, out)
+	}
+	v := verdictOf(t, reviewerOn(t, usageTask, Medium, s.dir, "docs/usage.md").play(t))
+	if v.Verdict != "rework" || !strings.Contains(v.Findings[0].Text, "is not listed") {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestTheOtherTasksPassTheirChecksAndTheirReview(t *testing.T) {
+	rows := []struct{ id, model, reviewer string }{
+		{usageTask, Medium, Large},
+		{fitsTask, Medium, Large},
+		{changeTask, Small, Medium},
+	}
+	dir := ""
+	for _, r := range rows {
+		s := workerOn(t, r.id, r.model)
+		if dir == "" {
+			dir = s.dir
+		}
+		s.dir = dir // one after another in the same project, as if merged
+		if f := finishOf(t, s.play(t)); f.Outcome != "done" {
+			t.Fatalf("%s: %+v", r.id, f)
+		}
+		task := taskOf(t, r.id)
+		if out, err := run(t, dir, "sh", "-c", strings.Join(task.Checks, " && ")); err != nil {
+			t.Errorf("%s: %v: %s", r.id, err, out)
+		}
+		v := verdictOf(t, reviewerOn(t, r.id, r.reviewer, dir, strings.Join(task.Files, "\n")).play(t))
+		if v.Verdict != "accept" {
+			t.Errorf("%s: %+v", r.id, v)
+		}
+		v = verdictOf(t, reviewerOn(t, r.id, r.reviewer, dir, "").play(t))
+		if v.Verdict != "rework" {
+			t.Errorf("%s with an empty diff: %+v", r.id, v)
+		}
+	}
+	log := get(t, dir, "CHANGELOG.md")
+	if !strings.Contains(log, "40×8 pixels in #94a3b8") || !strings.Contains(log, "drawn by a shell script") {
+		t.Error("the changelog does not speak of the card as it is: " + log)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "wide.conf")); err == nil {
+		t.Error("a copy was left behind")
+	}
+}
+
+func TestARetryOnTheSmallModelReadsWhatFailed(t *testing.T) {
+	s := workerOn(t, usageTask, Small)
+	x := taskOf(t, usageTask)
+	_, s.first = prompt.Worker(prompt.WorkBrief{Title: x.Title, Instructions: x.Instructions, Earlier: []prompt.Earlier{{Number: 1, Outcome: "failed"}}})
+	if f := finishOf(t, s.play(t)); f.Outcome != "done" || !strings.Contains(get(t, s.dir, "docs/index.md"), "(usage.md)") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// ask sends one question, with no tools but those named.
+func ask(t *testing.T, s *Server, model, system, first string, tools ...provider.ToolSpec) (provider.Response, error) {
+	t.Helper()
+	return chat.New(chat.Options{Provider: "rehearsal", BaseURL: s.URL()}).Stream(t.Context(), provider.Request{
+		Model: model, System: system, Tools: tools, Messages: []provider.Message{{Role: provider.RoleUser, Parts: []provider.Part{provider.Text(first)}}},
+	}, nil)
+}
+
+func TestThePrimaryPlansItsOwnJobAndRefusesAnother(t *testing.T) {
+	s := listen(t)
+	system, first := prompt.Primary(prompt.PlanBrief{Text: Job()})
+	r, err := ask(t, s, Large, system, first, prompt.SubmitPlan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(r.Message.Parts, func(p provider.Part) bool { return p.Call != nil })
+	if at < 0 || r.Message.Parts[at].Call.Name != "submit_plan" {
+		t.Fatalf("%+v", r.Message)
+	}
+	if _, faults := prompt.DecodePlan(r.Message.Parts[at].Call.Args); len(faults) > 0 {
+		t.Error(faults)
+	}
+	system, first = prompt.Primary(prompt.PlanBrief{Text: "Write me a game."})
+	_, err = ask(t, s, Large, system, first, prompt.SubmitPlan())
+	if !provider.Is(err, provider.KindRefused) || !strings.Contains(err.Error(), "This is a rehearsal") {
+		t.Errorf("another job: %v", err)
+	}
+}
+
+func TestStrangersAreToldThatThisIsARehearsal(t *testing.T) {
+	s := listen(t)
+	system, first := prompt.Worker(prompt.WorkBrief{Title: "Write a game", Instructions: "Now."})
+	rows := []struct{ why, system, first string }{
+		{"another task", system, first},
+		{"no role at all", "", "Hello?"},
+	}
+	for _, r := range rows {
+		got, err := ask(t, s, Medium, r.system, r.first, prompt.FinishTask())
+		if err != nil || len(got.Message.Parts) == 0 || !strings.Contains(got.Message.Parts[0].Text, "This is a rehearsal") {
+			t.Errorf("%s: %+v %v", r.why, got.Message, err)
+		}
+	}
+	if n := len(s.Requests()); n != len(rows) {
+		t.Errorf("%d requests are on record, not %d", n, len(rows))
+	}
+}
+
+func TestCloseReturnsWhenNobodyAnswers(t *testing.T) {
+	s, err := Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := s.URL()
+	if !strings.HasPrefix(url, "http://127.0.0.1:") {
+		t.Error("it listens at " + url)
+	}
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ask(t, s, Small, "", "Hello?"); err == nil {
+		t.Errorf("it still answers: %v", err)
+	}
+}
