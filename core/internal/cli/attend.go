@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/protocol"
+)
+
+// grace is how long a job may take to end after a signal.
+const grace = 20 * time.Second
+
+// attend stays with a job until it rests, applies it when asked to, prints the
+// result and ends with its exit code. A signal cancels the job, or leaves it.
+func (s *shell) attend(ctx context.Context, l *link, v *view, apply bool) error {
+	if err := v.follow(ctx, l.Client); err != nil {
+		if ctx.Err() != nil {
+			return s.leave(ctx, l, v)
+		}
+		return err
+	}
+	var applied *protocol.ApplyDoc
+	var refused error
+	if apply && v.state.Status == job.Ready {
+		doc, err := s.bring(ctx, l, v)
+		applied, refused = &doc, err
+		if err != nil {
+			applied = nil
+		}
+	}
+	if s.json {
+		return cmp.Or(refused, ended(outcomeCode(v.state.Status, v.state.End)))
+	}
+	doc, costs, err := s.whole(ctx, l, v.id)
+	if err != nil {
+		return errors.Join(refused, err)
+	}
+	s.result(doc, costs, applied)
+	return cmp.Or(refused, ended(outcomeCode(doc.Status, doc.End)))
+}
+
+// bring applies the job and tells the events of it.
+func (s *shell) bring(ctx context.Context, l *link, v *view) (protocol.ApplyDoc, error) {
+	doc, err := l.Apply(context.WithoutCancel(ctx), v.id) // it is never left half done
+	if err != nil {
+		return doc, err
+	}
+	v.want = job.Applied
+	return doc, v.follow(ctx, l.Client)
+}
+
+// whole fetches what a result is made of.
+func (s *shell) whole(ctx context.Context, l *link, id string) (protocol.JobDoc, bill, error) {
+	doc, err := l.Show(ctx, id)
+	if err != nil {
+		return doc, bill{}, err
+	}
+	costs, err := l.Costs(ctx, id, 0)
+	if err != nil {
+		return doc, bill{}, err
+	}
+	return doc, s.bill(ctx, l, costs), nil
+}
+
+// leave ends the view before the job rests: by a signal, or by --timeout.
+func (s *shell) leave(ctx context.Context, l *link, v *view) error {
+	over := errors.Is(context.Cause(ctx), errTimeout)
+	code := signalCode(ctx)
+	if over {
+		code = exitTimeout
+	}
+	interrupt := code == exitSignal+int(syscall.SIGINT)
+	if !l.here && (over || (interrupt && s.terminal(s.note.w))) {
+		return s.goesOn(v.id, code)
+	}
+	reason := "interrupted"
+	if over {
+		reason = errTimeout.Error()
+	}
+	s.note.line("%s: cancelling the job", reason)
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer stop()
+	if _, err := l.Cancel(last, v.id, reason); err != nil {
+		s.note.line("relo: the job could not be cancelled: %v", err)
+	} else if err := v.follow(last, l.Client); err != nil {
+		s.note.line("relo: the end of the job was not seen: %v", err)
+	}
+	if !s.json {
+		s.out.line("%s: %s", flat(v.state.Title, titleRunes), jobState(v.state.Status))
+		s.out.line("  relo show %s    what was done", short(v.id))
+		s.out.line("  relo retry %s   goes on with it", short(v.id))
+	}
+	return &endError{code}
+}
+
+// goesOn leaves the view and not the job.
+func (s *shell) goesOn(id string, code int) error {
+	hint := fmt.Sprintf("relo watch %s follows it, relo cancel %s ends it", short(id), short(id))
+	if code == exitTimeout {
+		s.fail(errorDoc{Error: protocol.Error{Code: "timeout", Message: errTimeout.Error() + "; the job goes on", Hint: hint, Retryable: true}})
+		return &endError{code}
+	}
+	s.note.line("job %s goes on; %s", short(id), hint)
+	return &endError{code}
+}

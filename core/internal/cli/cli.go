@@ -1,0 +1,134 @@
+// Package cli is the command line: it reads flags, asks the API and prints. The
+// result goes to stdout and all else to stderr; with --json stdout holds JSON
+// and nothing else. It decides nothing about jobs, keeps no state, draws no
+// colour and never prints a secret.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relo-dev/relo/core/internal/app"
+)
+
+// Run is the program: it takes the arguments behind the program's name and
+// gives the exit code of contracts §3. When ctx ends, its cause should be a
+// *Signal, which then decides the code.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) (exit int) {
+	return (&shell{doors: realDoors(), in: stdin, out: &paper{w: stdout}, note: &paper{w: stderr}, getenv: getenv}).start(ctx, args)
+}
+
+// shell is one run of the program: where words come from and go to.
+type shell struct {
+	doors
+	in     io.Reader
+	out    *paper // results
+	note   *paper // all else
+	getenv func(string) string
+	json   bool
+}
+
+func (s *shell) start(ctx context.Context, args []string) int {
+	root := s.root()
+	root.SetArgs(args)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.note)
+	// A command line that cannot be read may ask for JSON all the same.
+	for _, a := range args {
+		if a == "--" {
+			break
+		}
+		s.json = s.json || a == "--json"
+	}
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = s.out.err
+	}
+	return s.end(ctx, err)
+}
+
+func (s *shell) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "relo",
+		Short: "Plans a job, gives its tasks to models that fit, and reviews what they did",
+		Long: "Relo plans a job, gives its tasks to models that fit, and reviews what they did.\n" +
+			"Try relo demo: it needs no key and no network.",
+		SilenceErrors: true, SilenceUsage: true,
+		Args: cobra.ArbitraryArgs,
+		RunE: group,
+	}
+	root.PersistentFlags().BoolVar(&s.json, "json", false, "print JSON and nothing else on stdout")
+	root.PersistentFlags().Bool("no-input", false, "never ask; fail and say what to pass")
+	root.PersistentFlags().Bool("no-color", false, "plain text (this version prints no colour anyway)")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &usageError{words: err.Error(), hint: c.CommandPath() + " --help"}
+	})
+	root.AddCommand(
+		s.runCmd(), s.watchCmd(), s.jobsCmd(), s.showCmd(), s.whyCmd(), s.diffCmd(), s.applyCmd(), s.cancelCmd(), s.retryCmd(), s.costsCmd(),
+		s.modelsCmd(), s.imageCmd(), s.demoCmd(), s.doctorCmd(), s.configCmd(), s.serveCmd(), s.workerCmd(), s.versionCmd(), exitCodesTopic(),
+	)
+	return root
+}
+
+// group runs a command that only holds others: alone it shows its help, and
+// an unknown word gets the nearest one.
+func group(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return c.Help()
+	}
+	hint := c.CommandPath() + " --help lists the commands"
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return &usageError{words: fmt.Sprintf("%q is not a command of %s", args[0], c.CommandPath()), hint: hint}
+}
+
+// exactly asks for arguments by their names in the usage line.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return &usageError{words: names[len(args)] + " is missing", hint: c.UseLine()}
+		case len(args) > len(names):
+			return &usageError{words: fmt.Sprintf("%q is one argument too many", args[len(names)]), hint: c.UseLine()}
+		}
+		return nil
+	}
+}
+
+func none(c *cobra.Command, args []string) error { return exactly()(c, args) }
+
+// env is the environment for a command that works in dir; empty: where it runs.
+func (s *shell) env(dir string) (app.Env, error) {
+	if dir == "" {
+		here, err := s.workdir()
+		if err != nil {
+			return app.Env{}, fmt.Errorf("find the current folder: %w", err)
+		}
+		dir = here
+	}
+	return app.Env{Getenv: s.getenv, Dir: dir, Stderr: s.note}, nil
+}
+
+// asking opens the API for one command and closes it afterwards.
+func (s *shell) asking(ctx context.Context, mode app.Mode, f func(*link) error) error {
+	env, err := s.env("")
+	if err != nil {
+		return err
+	}
+	cfg, err := s.load(env)
+	if err != nil {
+		return err
+	}
+	l, err := s.open(ctx, env, cfg, mode)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(l), l.close())
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relo-dev/relo/core/internal/app"
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/protocol"
+)
+
+// sum is a sum of requests. Local ones cost nothing that Relo could count.
+type sum struct {
+	usd                      float64
+	requests, unknown, local int
+}
+
+func (s *sum) add(r protocol.CostRow, local bool) {
+	s.requests += r.Requests
+	switch {
+	case local && (r.Cost == nil || *r.Cost == 0):
+		s.local += r.Requests
+	case r.Cost == nil:
+		s.unknown += r.Requests
+	default:
+		s.usd += *r.Cost
+	}
+}
+
+// words is the sum as a person reads it: what is not known is never 0.
+func (s sum) words() string {
+	switch {
+	case s.requests == 0:
+		return "0.00"
+	case s.unknown > 0 && s.usd > 0:
+		return "unknown, at least " + usd(s.usd)
+	case s.unknown > 0:
+		return "unknown"
+	case s.local == s.requests:
+		return "local"
+	case s.local > 0:
+		return usd(s.usd) + " and local"
+	}
+	return usd(s.usd)
+}
+
+// bill is what requests cost, in all and by what they were for.
+type bill struct {
+	all   sum
+	parts map[string]sum // by traffic
+}
+
+// The parts of a bill in the order of a job, in the words of its views.
+var traffics = []struct{ traffic, word string }{
+	{job.TrafficPlanning, "plan"}, {job.TrafficConversation, "work"}, {job.TrafficReview, "review"}, {job.TrafficVision, "vision"},
+}
+
+// bill sums a ledger. Which models are local is asked beside it; when that
+// cannot be answered, their cost is unknown.
+func (s *shell) bill(ctx context.Context, l *link, doc protocol.CostsDoc) bill {
+	local := localModels(ctx, l, doc)
+	b := bill{parts: map[string]sum{}}
+	for _, r := range doc.Rows {
+		part := b.parts[r.Traffic]
+		part.add(r, local[r.Model])
+		b.parts[r.Traffic] = part
+		b.all.add(r, local[r.Model])
+	}
+	return b
+}
+
+func localModels(ctx context.Context, l *link, doc protocol.CostsDoc) map[string]bool {
+	local := map[string]bool{}
+	priced := func(r protocol.CostRow) bool { return r.Cost != nil && *r.Cost > 0 }
+	if !slices.ContainsFunc(doc.Rows, func(r protocol.CostRow) bool { return !priced(r) }) {
+		return local
+	}
+	models, err := l.Models(ctx)
+	if err != nil {
+		return local
+	}
+	for _, m := range models.Models {
+		local[m.Ref] = m.Private
+	}
+	return local
+}
+
+// words is one line: the sum, then its parts.
+func (b bill) words() string {
+	if b.all.requests == 0 {
+		return "0.00 USD, no requests were sent"
+	}
+	words := b.all.words()
+	if words != "local" && words != "unknown" {
+		words += " USD"
+	}
+	var parts []string
+	for _, t := range traffics {
+		if p, ok := b.parts[t.traffic]; ok {
+			parts = append(parts, t.word+" "+p.words())
+		}
+	}
+	words = fmt.Sprintf("%s: %s (%s)", words, strings.Join(parts, ", "), count(b.all.requests, "request", "requests"))
+	if b.all.unknown > 0 {
+		words += "; the price of " + count(b.all.unknown, "request", "requests") + " is not known"
+	}
+	return words
+}
+
+func (s *shell) costsCmd() *cobra.Command {
+	var days int
+	c := &cobra.Command{
+		Use: "costs [ID]", Short: "What a job, or the last days, cost",
+		Args: atMostOne("ID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id := strings.Join(args, "")
+			if days < 1 {
+				return &usageError{words: "--days is 1 or more"}
+			}
+			if id != "" && c.Flags().Changed("days") {
+				return &usageError{words: "--days is for all jobs together; leave it out or leave the ID out"}
+			}
+			return s.asking(c.Context(), app.Any, func(l *link) error { return s.costs(c.Context(), l, id, days) })
+		},
+	}
+	c.Flags().IntVar(&days, "days", 7, "of all jobs: how many days, today included")
+	return c
+}
+
+func atMostOne(name string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return exactly(name)(c, args)
+		}
+		return nil
+	}
+}
+
+func (s *shell) costs(ctx context.Context, l *link, id string, days int) error {
+	doc, err := l.Costs(ctx, id, days)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		s.out.doc(doc)
+		return nil
+	}
+	if len(doc.Rows) == 0 {
+		s.note.line("no requests were sent")
+		return nil
+	}
+	local := localModels(ctx, l, doc)
+	rows := [][]string{{"JOB", "TASK", "FOR", "MODEL", "REQUESTS", "IN", "OUT", "CACHED", "PICTURES", "USD"}}
+	for _, r := range doc.Rows {
+		var one sum
+		one.add(r, local[r.Model])
+		word := r.Traffic
+		for _, t := range traffics {
+			if t.traffic == r.Traffic {
+				word = t.word
+			}
+		}
+		rows = append(rows, []string{
+			short(r.Job), short(r.Task), word, r.Model, fmt.Sprint(r.Requests), number(r.TokensIn), number(r.TokensOut), number(r.TokensCached),
+			fmt.Sprint(r.Pictures), one.words(),
+		})
+	}
+	s.out.table(rows)
+	s.out.line("\nTotal %s", s.bill(ctx, l, doc).words())
+	return nil
+}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"os"
+
+	"github.com/relo-dev/relo/core/internal/app"
+	"github.com/relo-dev/relo/core/internal/client"
+	"github.com/relo-dev/relo/core/internal/config"
+	"github.com/relo-dev/relo/core/internal/protocol"
+)
+
+// link is the API: of a running daemon, or of this process.
+type link struct {
+	*client.Client
+	here  bool // nobody else works on the jobs
+	close func() error
+}
+
+// doors lead out of the package; tests open others.
+type doors struct {
+	load     func(app.Env) (*config.Config, error)
+	open     func(context.Context, app.Env, *config.Config, app.Mode) (*link, error)
+	running  func(app.Env, *config.Config) bool
+	serve    func(context.Context, app.Env, *config.Config, func(protocol.StatusDoc)) error
+	work     func(context.Context, app.Env, string) error
+	rehearse func(context.Context, app.Env, string) (*app.Demo, func() error, error)
+	doctor   func(context.Context, app.Env, *config.Config) []app.Check
+	workdir  func() (string, error)
+	terminal func(stream any) bool
+}
+
+func realDoors() doors {
+	return doors{
+		load: app.Load, open: openLink, running: app.Running, serve: app.Serve, work: app.Work, rehearse: app.StartDemo, doctor: app.Doctor,
+		workdir: os.Getwd, terminal: isTerminal,
+	}
+}
+
+func openLink(ctx context.Context, env app.Env, cfg *config.Config, mode app.Mode) (*link, error) {
+	l, err := app.Open(ctx, env, cfg, mode)
+	if err != nil {
+		return nil, err
+	}
+	return &link{Client: l.Client, here: l.Here, close: l.Close}, nil
+}
+
+// isTerminal reports whether a stream is a terminal. The null device is a
+// character device too, and nobody sits before it.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}

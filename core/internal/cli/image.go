@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relo-dev/relo/core/internal/vision"
+	"github.com/relo-dev/relo/core/internal/vision/picture"
+)
+
+type imageFlags struct {
+	root, region, out string
+	maxEdge           int
+}
+
+func (s *shell) imageCmd() *cobra.Command {
+	var f imageFlags
+	c := &cobra.Command{
+		Use: "image PATH...", Short: "Prepare pictures as a model would get them, and say what was done to them",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return exactly("PATH")(c, args)
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return s.image(c.Context(), f, args) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.root, "root", "", "the folder that pictures must lie in (default: the current folder)")
+	fl.StringVar(&f.region, "region", "", "X,Y,W,H in pixels of the picture, of every path")
+	fl.IntVar(&f.maxEdge, "max-edge", 0, fmt.Sprintf("longest edge that is sent, %d to %d (default: the configuration's)", picture.MinMaxEdge, picture.MaxMaxEdge))
+	fl.StringVar(&f.out, "out", "", "a folder for what would be sent")
+	return c
+}
+
+// preparedDoc is one prepared picture; File is where --out wrote it.
+type preparedDoc struct {
+	vision.Meta
+	File string `json:"file,omitempty"`
+}
+
+type refusedDoc struct {
+	Path    string `json:"path"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+func (s *shell) image(ctx context.Context, f imageFlags, paths []string) error {
+	params, err := f.params()
+	if err != nil {
+		return err
+	}
+	env, err := s.env(f.root)
+	if err != nil {
+		return err
+	}
+	roots, err := picture.OpenRoots(env.Dir)
+	if err != nil {
+		return &usageError{words: fmt.Sprintf("--root %s cannot be opened: %v", env.Dir, cause(err))}
+	}
+	cfg, err := s.load(env) // pictures.never holds here too
+	if err != nil {
+		return errors.Join(err, roots.Close())
+	}
+	p := picture.New(picture.Options{Never: cfg.Pictures.Never, MaxEdge: cfg.Pictures.MaxEdge})
+	shown, refused := []preparedDoc{}, []refusedDoc{}
+	for _, path := range paths {
+		pic, meta, err := p.Prepare(ctx, roots, path, params)
+		if err != nil {
+			refused = append(refused, refusal(path, err))
+			continue
+		}
+		meta.Index = len(shown)
+		doc := preparedDoc{Meta: meta}
+		if f.out != "" {
+			if doc.File, err = keep(f.out, path, meta.Index, pic); err != nil {
+				return errors.Join(err, roots.Close())
+			}
+		}
+		shown = append(shown, doc)
+	}
+	s.out.doc(map[string]any{"images": shown, "errors": refused})
+	for _, r := range refused {
+		s.note.line("relo: %s: %s", flat(r.Path, 0), r.Message)
+	}
+	if len(shown) == 0 {
+		return errors.Join(roots.Close(), &endError{exitError})
+	}
+	return roots.Close()
+}
+
+func refusal(path string, err error) refusedDoc {
+	if e, ok := errors.AsType[*picture.Error](err); ok {
+		return refusedDoc{path, string(e.Code), e.Message}
+	}
+	return refusedDoc{path, string(picture.Corrupt), err.Error()}
+}
+
+func (f imageFlags) params() (picture.Params, error) {
+	p := picture.Params{MaxEdge: f.maxEdge}
+	if f.maxEdge != 0 && (f.maxEdge < picture.MinMaxEdge || f.maxEdge > picture.MaxMaxEdge) {
+		return p, &usageError{words: fmt.Sprintf("--max-edge is a number from %d to %d", picture.MinMaxEdge, picture.MaxMaxEdge)}
+	}
+	if f.region == "" {
+		return p, nil
+	}
+	var n [4]int
+	parts := strings.Split(f.region, ",")
+	for i, part := range parts {
+		v, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || len(parts) != len(n) {
+			return p, &usageError{words: fmt.Sprintf("--region %q is not X,Y,W,H", f.region), hint: "four whole numbers of pixels, for example 0,0,800,600"}
+		}
+		n[i] = v
+	}
+	p.Region = &vision.Region{X: n[0], Y: n[1], Width: n[2], Height: n[3]}
+	return p, nil
+}
+
+// keep writes what would be sent, under the picture's own name and its turn.
+func keep(dir, path string, index int, pic vision.Picture) (string, error) {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return "", fmt.Errorf("make the folder of --out: %w", err)
+	}
+	name := filepath.Base(filepath.FromSlash(path))
+	name = fmt.Sprintf("%s-%d.%s", strings.TrimSuffix(name, filepath.Ext(name)), index, strings.TrimPrefix(pic.MediaType, "image/"))
+	file := filepath.Join(dir, name)
+	if err := os.WriteFile(file, pic.Bytes, 0o600); err != nil {
+		return "", fmt.Errorf("write the prepared picture: %w", err)
+	}
+	return file, nil
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/routing"
+)
+
+// lines puts one event into words; most steps have none. The event is folded
+// already.
+func (v *view) lines(e job.Event) []string {
+	if e.Task != "" {
+		if t := v.state.Tasks[e.Task]; t != nil && e.Kind != job.KindTaskAdded {
+			return v.taskLines(e, t)
+		}
+		return nil
+	}
+	switch b := e.Body.(type) {
+	case *job.Submitted:
+		from := "from commit " + b.Base[:min(len(b.Base), shortCommit)]
+		if b.Dirty > 0 {
+			from += ", which holds your " + count(b.Dirty, "uncommitted change", "uncommitted changes")
+		}
+		return []string{fmt.Sprintf("job %s: Planning, %s", short(e.Job), from)}
+	case *job.Planned:
+		return []string{because("planned "+count(b.Tasks, "task", "tasks"), b.Summary)}
+	case *job.StatusChange:
+		return []string{because(fmt.Sprintf("job %s: %s", short(e.Job), jobState(job.Status(b.To))), b.Reason)}
+	case *job.AppliedBody:
+		return []string{fmt.Sprintf("applied %s; as it was before: %s", count(len(b.Files), "file", "files"), b.BackupRef)}
+	case *job.Notice:
+		return []string{noticeWords(*b)}
+	}
+	return nil
+}
+
+// shortCommit is the length of a commit's id as shown.
+const shortCommit = 10
+
+func (v *view) taskLines(e job.Event, t *job.Task) []string {
+	say := func(words string) []string { return []string{flat(t.Title, titleRunes) + ": " + words} }
+	switch b := e.Body.(type) {
+	case *job.StatusChange:
+		if words := v.stateWords(t, job.TaskState(b.To), b); words != "" {
+			return say(words)
+		}
+	case *job.WaitingBody:
+		v.words[t.ID] = "Waiting for a worker"
+		return say(waitingWords(*b))
+	case *job.Escalated:
+		return say(because(fmt.Sprintf("moved up from %s to %s", b.From, b.To), b.Why))
+	case *job.Look:
+		return say(lookWords(*b))
+	case *job.CheckResult:
+		return say(checkWords(*b))
+	case *job.AttemptEnd:
+		return endLines(say, t.Attempt(e.Attempt), b)
+	case *job.Verdict:
+		lines := say(because(verdictWords(b.Verdict), b.Summary))
+		for _, f := range b.Findings {
+			lines = append(lines, "  "+findingWords(f))
+		}
+		return lines
+	case *job.Notice:
+		return say(noticeWords(*b))
+	}
+	return nil
+}
+
+// titleRunes is the longest title in a line.
+const titleRunes = 60
+
+// stateWords says a task's new state; a state whose word was told already, as
+// when it waits first for others and then for a worker, is no news.
+func (v *view) stateWords(t *job.Task, to job.TaskState, b *job.StatusChange) string {
+	word := taskWord(to)
+	if to == job.TaskRework && b.From != string(job.TaskReviewing) {
+		word = "Queued" // nobody asked for changes: the attempt itself came to nothing
+	}
+	if v.words[t.ID] == word || to == job.TaskFinished || (to == job.TaskDispatched && v.words[t.ID] != "") {
+		return ""
+	}
+	v.words[t.ID] = word
+	if to != job.TaskRunning {
+		return because(word, b.Reason)
+	}
+	words := fmt.Sprintf("%s, attempt %d on %s", word, t.Tried()+1, t.Model)
+	return because(words, routing.Words(t.Reasons))
+}
+
+func endLines(say func(string) []string, a *job.Attempt, b *job.AttemptEnd) []string {
+	number := 1
+	if a != nil {
+		number = a.Number
+	}
+	if b.Outcome != job.Done {
+		return say(because(fmt.Sprintf("attempt %d ended: %s", number, b.Outcome), b.Reason))
+	}
+	if b.Visual == job.VisualUnavailable {
+		return say("done, but nobody could look at the result")
+	}
+	return nil
+}
+
+func waitingWords(b job.WaitingBody) string {
+	words := because("Waiting for a worker", b.For)
+	for _, w := range b.Workers {
+		words += fmt.Sprintf("; %s %s", flat(w.Worker, titleRunes), flat(w.Reason, titleRunes))
+	}
+	return words
+}
+
+func findingWords(f job.Finding) string {
+	at := ""
+	if f.File != "" {
+		at = " " + f.File
+		if f.Line > 0 {
+			at += fmt.Sprintf(":%d", f.Line)
+		}
+	}
+	return fmt.Sprintf("%s%s: %s", flat(f.Severity, titleRunes), flat(at, 0), flat(f.Text, lineRunes))
+}
+
+func noticeWords(n job.Notice) string {
+	level := n.Level
+	switch level {
+	case "info", "":
+		level = "note"
+	case "warn":
+		level = "warning"
+	}
+	return level + ": " + flat(n.Words, 2*lineRunes)
+}
+
+// stillWords says what is under way.
+func (v *view) stillWords() string {
+	running, queued := []string{}, 0
+	for _, t := range v.state.List() {
+		switch {
+		case t.Status == job.TaskRunning:
+			words := flat(t.Title, titleRunes)
+			if a := t.Attempt(t.Current); a != nil && a.LastStep != "" {
+				words += " (" + flat(a.LastStep, titleRunes) + ")"
+			}
+			running = append(running, words)
+		case !t.Status.Terminal():
+			queued++
+		}
+	}
+	words := "still " + strings.ToLower(jobWord(v.state.Status))
+	if len(running) > 0 {
+		words += ": " + strings.Join(running, ", ")
+	}
+	if queued > 0 {
+		words += fmt.Sprintf("; %d more to come", queued)
+	}
+	return words
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/routing"
+	"github.com/relo-dev/relo/core/internal/vision"
+)
+
+// result prints what a job came to, for a person.
+func (s *shell) result(doc protocol.JobDoc, costs bill, applied *protocol.ApplyDoc) {
+	s.head(doc)
+	s.tasks(doc)
+	s.evidence(doc)
+	if len(doc.NeedsEyes) > 0 {
+		s.out.line("\nOnly eyes can confirm:")
+		for _, e := range doc.NeedsEyes {
+			s.out.line("  %s", flat(e, lineRunes))
+		}
+	}
+	s.out.line("")
+	s.out.line("Cost    %s", costs.words())
+	if doc.Branch != "" {
+		s.out.line("Branch  %s", doc.Branch)
+	}
+	if applied != nil {
+		s.applied(*applied)
+	}
+	s.next(doc)
+}
+
+func (s *shell) head(doc protocol.JobDoc) {
+	s.out.line("%s", because(flat(doc.Title, titleRunes)+": "+jobState(doc.Status), doc.Reason))
+	if doc.Summary != "" {
+		s.out.line("  %s", flat(doc.Summary, 2*lineRunes))
+	}
+}
+
+// tasks lists every task with its model and why it has it.
+func (s *shell) tasks(doc protocol.JobDoc) {
+	if len(doc.Tasks) == 0 {
+		return
+	}
+	s.out.line("\nTasks")
+	var rows [][]string
+	for _, t := range doc.Tasks {
+		rows = append(rows, []string{
+			"  " + flat(t.Title, titleRunes), taskDocWord(t), needs(t), t.Model, count(len(t.Attempts), "attempt", "attempts"),
+			flat(routing.Words(t.Reasons), lineRunes),
+		})
+	}
+	s.out.table(rows)
+	for _, t := range doc.Tasks {
+		if t.Reason != "" && t.Status != job.TaskAccepted {
+			s.out.line("  %s", because(flat(t.Title, titleRunes)+": "+taskDocWord(t), t.Reason))
+		}
+	}
+}
+
+func needs(t protocol.TaskDoc) string {
+	words := string(t.Difficulty)
+	if t.Vision {
+		words = strings.TrimPrefix(words+", needs eyes", ", ")
+	}
+	return words
+}
+
+// evidence lists looks, checks and verdicts, those of the last attempts only.
+func (s *shell) evidence(doc protocol.JobDoc) {
+	var looks, checks, reviews []string
+	for _, t := range doc.Tasks {
+		title := flat(t.Title, titleRunes)
+		for _, e := range t.Escalated {
+			reviews = append(reviews, because(fmt.Sprintf("%s: moved up from %s to %s", title, e.From, e.To), e.Why))
+		}
+		for _, v := range t.Verdicts {
+			reviews = append(reviews, because(title+": "+verdictWords(v.Verdict), v.Summary))
+		}
+		if len(t.Attempts) == 0 {
+			continue
+		}
+		last := t.Attempts[len(t.Attempts)-1]
+		for _, l := range last.Looks {
+			looks = append(looks, fmt.Sprintf("%s: %s", title, lookWords(l)))
+		}
+		for _, c := range last.Checks {
+			checks = append(checks, fmt.Sprintf("%s: %s", title, checkWords(c)))
+		}
+		if t.Vision && last.Result != nil && last.Result.Visual == job.VisualUnavailable {
+			looks = append(looks, fmt.Sprintf("%s: visual verification was unavailable; %s is %s", title, last.Model, seesWords(t.Sight)))
+		}
+	}
+	s.list("Looks", looks)
+	s.list("Checks", checks)
+	s.list("Reviews", reviews)
+}
+
+func seesWords(v vision.Sight) string {
+	if v == vision.Unknown {
+		return "not known to see images"
+	}
+	return sightWord(v)
+}
+
+// list prints lines under a heading, equal ones once.
+func (s *shell) list(heading string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	s.out.line("\n%s", heading)
+	said := map[string]bool{}
+	for _, l := range lines {
+		if !said[l] {
+			s.out.line("  %s", flat(l, 0))
+		}
+		said[l] = true
+	}
+}
+
+func (s *shell) applied(doc protocol.ApplyDoc) {
+	s.out.line("Applied %s to your files:", count(len(doc.Files), "file", "files"))
+	for _, f := range doc.Files {
+		s.out.line("  %s", flat(f, 0))
+	}
+	if doc.BackupRef != "" {
+		s.out.line("Before  %s keeps your files as they were", doc.BackupRef)
+	}
+}
+
+// next says what a person can do now.
+func (s *shell) next(doc protocol.JobDoc) {
+	id := short(doc.ID)
+	var rows [][]string
+	add := func(verb, what string) { rows = append(rows, []string{"  relo " + verb + " " + id, what}) }
+	switch doc.Status {
+	case job.Ready:
+		add("diff", "shows what changed")
+		add("apply", "brings it to your files")
+	case job.Applied:
+		add("diff", "shows what changed")
+	case job.WaitingForPerson, job.AwaitingApproval:
+		add("why", "says what it waits for")
+		add("retry", "gives it another attempt")
+		add("cancel", "ends it")
+	case job.StoppedAtBudget:
+		add("costs", "shows what it was spent on")
+		add("retry", "goes on, if the budget allows it")
+		add("cancel", "ends it")
+	case job.Failed, job.Cancelled, job.Discarded:
+		add("why", "says what happened")
+		add("retry", "gives it another attempt")
+	default:
+		add("watch", "follows it")
+		add("cancel", "ends it")
+	}
+	s.out.line("\nNext")
+	s.out.table(rows)
+}

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/relo-dev/relo/core/internal/client"
+	"github.com/relo-dev/relo/core/internal/job"
+)
+
+// heartbeat is the longest that a view of a running job stays silent.
+const heartbeat = 30 * time.Second
+
+// view follows one job: it folds every event and tells each once, as a line on
+// stderr or as JSON on stdout.
+type view struct {
+	sh    *shell
+	id    string
+	quiet int64      // events up to this number are folded and not told
+	until int64      // the end is not looked for before this number
+	want  job.Status // when set, only this state is the end
+
+	mu    sync.Mutex
+	state *job.Job
+	ended bool              // the job's last move was told with its outcome
+	words map[string]string // by task: the state's word that was told last
+	spoke time.Time
+}
+
+func newView(s *shell, id string) *view {
+	return &view{sh: s, id: id, state: &job.Job{Tasks: map[string]*job.Task{}}, words: map[string]string{}, spoke: time.Now()}
+}
+
+// follow tells what was not yet told until the job rests. It returns early
+// with the error of ctx.
+func (v *view) follow(ctx context.Context, c *client.Client) error {
+	if v.rests() {
+		return nil
+	}
+	ctx, stop := context.WithCancel(ctx)
+	quiet := make(chan struct{})
+	go func() {
+		defer close(quiet)
+		v.beat(ctx)
+	}()
+	err := c.Follow(ctx, v.id, v.state.Seq, v.take)
+	stop()
+	<-quiet
+	return err
+}
+
+// take is called with one event after the other.
+func (v *view) take(e job.Event) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err := v.state.Apply(e); err != nil {
+		return err
+	}
+	switch e.Body.(type) {
+	case *job.Finished:
+		v.ended = true
+	case *job.StatusChange:
+		v.ended = v.ended && e.Task != ""
+	}
+	if e.Seq > v.quiet {
+		v.tell(e)
+	}
+	if v.sh.out.err != nil {
+		return v.sh.out.err
+	}
+	if v.rests() {
+		return client.Stop
+	}
+	return nil
+}
+
+func (v *view) tell(e job.Event) {
+	if v.sh.json {
+		v.sh.out.doc(e)
+		return
+	}
+	for _, words := range v.lines(e) {
+		v.sh.note.line("%s", words)
+		v.spoke = time.Now()
+	}
+}
+
+// rests reports whether nothing more happens by itself: the state is an end
+// and its outcome was told.
+func (v *view) rests() bool {
+	s := v.state.Status
+	switch {
+	case v.state.Seq == 0 || v.state.Seq < v.until:
+		return false
+	case v.want != "":
+		return s == v.want
+	case s == job.Applied || s == job.Discarded:
+		return true
+	}
+	return s.Terminal() && v.ended
+}
+
+// beat says that the job still runs when nothing was said for a while.
+func (v *view) beat(ctx context.Context) {
+	if v.sh.json {
+		return
+	}
+	v.mu.Lock()
+	wait := heartbeat - time.Since(v.spoke)
+	v.mu.Unlock()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		v.mu.Lock()
+		if wait = heartbeat - time.Since(v.spoke); wait <= 0 {
+			v.sh.note.line("%s", v.stillWords())
+			v.spoke, wait = time.Now(), heartbeat
+		}
+		v.mu.Unlock()
+	}
+}
