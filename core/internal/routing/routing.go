@@ -4,6 +4,7 @@
 package routing
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -112,13 +113,17 @@ func eyesOf(m catalog.Model) eyes {
 }
 
 // fit gives the rung's models that meet the hard needs, and of those only the
-// ones whose sight is at least as asked.
+// ones whose sight is at least as asked. For a task with eyes the best sight
+// leads, otherwise in the person's order.
 func (r Rung) fit(n Need, least eyes) []catalog.Model {
 	var out []catalog.Model
 	for _, m := range r.Models {
 		if unfit(m, n) == "" && eyesOf(m) >= least {
 			out = append(out, m)
 		}
+	}
+	if n.Vision {
+		slices.SortStableFunc(out, func(a, b catalog.Model) int { return cmp.Compare(eyesOf(b), eyesOf(a)) })
 	}
 	return out
 }

@@ -137,6 +137,7 @@ func TestPick(t *testing.T) {
 		{"bSb", job.Hard, Need{Vision: true}, 1, "difficulty needs-eyes down", "nobody above sees: down"},
 		{"SbS", job.Normal, Need{Vision: true}, 2, "difficulty needs-eyes up", "up comes before down"},
 		{"b?b", job.Normal, Need{Vision: true}, 1, "difficulty nobody-sees", "nobody sees: the picked one is kept"},
+		{"(b?)b", job.Easy, Need{Vision: true}, 0, "difficulty nobody-sees", "nobody is known to see: the one that may leads its rung"},
 		{"dbb", job.Easy, Need{Tools: true}, 1, "difficulty unfit", "one that calls no tools is passed over"},
 		{"bbd", job.Hard, Need{Tools: true}, 1, "difficulty unfit", "and the nearest below takes it when none above does"},
 		{"ssS", job.Easy, Need{Vision: true, Tools: true}, 2, "difficulty needs-eyes up", "eyes and tools both"},
@@ -174,7 +175,7 @@ func TestEscalate(t *testing.T) {
 		{"?b?", 0, eyes, 2, CodeEscalated, "one that may see is not followed by one that is known to be blind"},
 		{"?b", 0, eyes, 0, CodeStay, "and stays when only blind ones are above"},
 		{"b?", 0, eyes, 1, CodeEscalated, "from blind to not known is no loss"},
-		{"(?b)b", 0, Need{Vision: true}, 0, CodeStay, "the rung's head is the one that worked"},
+		{"(b?)b", 0, eyes, 0, CodeStay, "the best sight of a rung is the one that worked"},
 		{"bd", 1, Need{Tools: true}, 0, CodeDown, "a rung that does not fit any more gives way to one below when none above fits"},
 	}
 	for _, c := range tests {
