@@ -40,7 +40,7 @@ func put(t *testing.T, name string, data []byte) {
 
 func get(t *testing.T, dir, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))) //nolint:gosec // a folder of the test
+	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func shells() []string {
 
 func run(t *testing.T, dir, shell string, args ...string) (output string, err error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), shell, args...) //nolint:gosec // the shells of the list above
+	cmd := exec.CommandContext(t.Context(), shell, args...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	return string(out), err

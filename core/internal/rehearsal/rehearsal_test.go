@@ -9,20 +9,20 @@ import (
 
 	"github.com/relo-dev/relo/core/internal/prompt"
 	"github.com/relo-dev/relo/core/internal/provider"
-	"github.com/relo-dev/relo/core/internal/provider/chat"
+	"github.com/relo-dev/relo/core/internal/rehearsal/rehearsaltest"
 )
 
 func TestTheCardIsMatchedByLookingAndAcceptedByLooking(t *testing.T) {
 	s := workerOn(t, cardTask, Large)
-	f := finishOf(t, s.play(t))
+	f := finishOf(t, s.Play(t))
 	if f.Outcome != "done" || len(f.Visual) != 1 || f.Visual[0].Path != Result || !strings.Contains(f.Summary, wished.String()) {
 		t.Fatalf("%+v", f)
 	}
-	c, err := readCard(get(t, s.dir, "card.conf"))
+	c, err := readCard(get(t, s.Dir, "card.conf"))
 	if err != nil || c.Button != wished {
 		t.Errorf("card.conf says %v, the reference shows %v: %v", c.Button, wished, err)
 	}
-	v := verdictOf(t, reviewerOn(t, cardTask, Large, s.dir, "card.conf "+Result).play(t))
+	v := verdictOf(t, reviewerOn(t, cardTask, Large, s.Dir, "card.conf "+Result).Play(t))
 	if v.Verdict != "accept" {
 		t.Errorf("%+v", v)
 	}
@@ -30,13 +30,13 @@ func TestTheCardIsMatchedByLookingAndAcceptedByLooking(t *testing.T) {
 
 func TestAReferenceOfAnotherColourIsMeasuredNotKnown(t *testing.T) {
 	s := workerOn(t, cardTask, Large)
-	c, err := readCard(get(t, s.dir, "card.conf"))
+	c, err := readCard(get(t, s.Dir, "card.conf"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Button = button{Color: rgb{0xdc, 0x26, 0x26}, Left: 33, Top: 54, Width: 51, Height: 12}
-	put(t, filepath.Join(s.dir, filepath.FromSlash(Reference)), bmp(c.draw())) // told by its content
-	if f := finishOf(t, s.play(t)); f.Outcome != "done" || !strings.Contains(get(t, s.dir, "card.conf"), c.Button.lines()) {
+	put(t, filepath.Join(s.Dir, filepath.FromSlash(Reference)), bmp(c.draw())) // told by its content
+	if f := finishOf(t, s.Play(t)); f.Outcome != "done" || !strings.Contains(get(t, s.Dir, "card.conf"), c.Button.lines()) {
 		t.Errorf("%+v", f)
 	}
 }
@@ -44,8 +44,8 @@ func TestAReferenceOfAnotherColourIsMeasuredNotKnown(t *testing.T) {
 func TestAPictureThatGetsLostBlocksTheTask(t *testing.T) {
 	for _, lost := range []string{Reference, Result} {
 		s := workerOn(t, cardTask, Large)
-		s.spoil = loses(lost)
-		if f := finishOf(t, s.play(t)); f.Outcome != "blocked" || !strings.Contains(f.Summary, lost+" did not arrive") {
+		s.Spoil = rehearsaltest.Loses(lost)
+		if f := finishOf(t, s.Play(t)); f.Outcome != "blocked" || !strings.Contains(f.Summary, lost+" did not arrive") {
 			t.Errorf("without %s: %+v", lost, f)
 		}
 	}
@@ -58,12 +58,12 @@ func TestAReviewerAcceptsNoCardThatItDidNotSee(t *testing.T) {
 		want  string
 	}{
 		{"the author changed nothing", nil, "pixels differ"},
-		{"the result's picture is lost on the way", loses(Result), "did not arrive"},
+		{"the result's picture is lost on the way", rehearsaltest.Loses(Result), "did not arrive"},
 	}
 	for _, r := range rows {
 		s := reviewerOn(t, cardTask, Large, settle(t), "card.conf "+Result)
-		s.spoil = r.spoil
-		v := verdictOf(t, s.play(t))
+		s.Spoil = r.spoil
+		v := verdictOf(t, s.Play(t))
 		if v.Verdict != "rework" || len(v.Findings) == 0 || !strings.Contains(v.Findings[0].Text, r.want) {
 			t.Errorf("%s: %+v", r.why, v)
 		}
@@ -73,14 +73,14 @@ func TestAReviewerAcceptsNoCardThatItDidNotSee(t *testing.T) {
 func TestAPictureThatIsNotDrawnFromTheSourcesIsSentBack(t *testing.T) {
 	dir := settle(t)
 	put(t, filepath.Join(dir, filepath.FromSlash(Result)), []byte(get(t, dir, Reference)))
-	v := verdictOf(t, reviewerOn(t, cardTask, Large, dir, "card.conf "+Result).play(t))
+	v := verdictOf(t, reviewerOn(t, cardTask, Large, dir, "card.conf "+Result).Play(t))
 	if v.Verdict != "rework" || !strings.Contains(v.Findings[0].Text, "differ") {
 		t.Errorf("%+v", v)
 	}
 }
 
 func TestAModelWithoutEyesDoesNotClaimTheCard(t *testing.T) {
-	f := finishOf(t, workerOn(t, cardTask, Small).play(t))
+	f := finishOf(t, workerOn(t, cardTask, Small).Play(t))
 	if f.Outcome != "blocked" || !strings.Contains(f.Summary, "visual verification was unavailable") {
 		t.Errorf("%+v", f)
 	}
@@ -88,14 +88,14 @@ func TestAModelWithoutEyesDoesNotClaimTheCard(t *testing.T) {
 
 func TestTheSmallModelForgetsTheIndexAndTheCheckSaysSo(t *testing.T) {
 	s := workerOn(t, usageTask, Small)
-	if f := finishOf(t, s.play(t)); f.Outcome != "done" {
+	if f := finishOf(t, s.Play(t)); f.Outcome != "done" {
 		t.Fatalf("%+v", f)
 	}
-	out, err := run(t, s.dir, "sh", "check.sh")
+	out, err := run(t, s.Dir, "sh", "check.sh")
 	if err == nil || !strings.Contains(out, "docs/usage.md is not listed") {
 		t.Errorf("%v: %s", err, out)
 	}
-	v := verdictOf(t, reviewerOn(t, usageTask, Medium, s.dir, "docs/usage.md").play(t))
+	v := verdictOf(t, reviewerOn(t, usageTask, Medium, s.Dir, "docs/usage.md").Play(t))
 	if v.Verdict != "rework" || !strings.Contains(v.Findings[0].Text, "is not listed") {
 		t.Errorf("%+v", v)
 	}
@@ -111,21 +111,21 @@ func TestTheOtherTasksPassTheirChecksAndTheirReview(t *testing.T) {
 	for _, r := range rows {
 		s := workerOn(t, r.id, r.model)
 		if dir == "" {
-			dir = s.dir
+			dir = s.Dir
 		}
-		s.dir = dir // one after another in the same project, as if merged
-		if f := finishOf(t, s.play(t)); f.Outcome != "done" {
+		s.Dir = dir // one after another in the same project, as if merged
+		if f := finishOf(t, s.Play(t)); f.Outcome != "done" {
 			t.Fatalf("%s: %+v", r.id, f)
 		}
 		task := taskOf(t, r.id)
 		if out, err := run(t, dir, "sh", "-c", strings.Join(task.Checks, " && ")); err != nil {
 			t.Errorf("%s: %v: %s", r.id, err, out)
 		}
-		v := verdictOf(t, reviewerOn(t, r.id, r.reviewer, dir, strings.Join(task.Files, "\n")).play(t))
+		v := verdictOf(t, reviewerOn(t, r.id, r.reviewer, dir, strings.Join(task.Files, "\n")).Play(t))
 		if v.Verdict != "accept" {
 			t.Errorf("%s: %+v", r.id, v)
 		}
-		v = verdictOf(t, reviewerOn(t, r.id, r.reviewer, dir, "").play(t))
+		v = verdictOf(t, reviewerOn(t, r.id, r.reviewer, dir, "").Play(t))
 		if v.Verdict != "rework" {
 			t.Errorf("%s with an empty diff: %+v", r.id, v)
 		}
@@ -142,24 +142,16 @@ func TestTheOtherTasksPassTheirChecksAndTheirReview(t *testing.T) {
 func TestARetryOnTheSmallModelReadsWhatFailed(t *testing.T) {
 	s := workerOn(t, usageTask, Small)
 	x := taskOf(t, usageTask)
-	_, s.first = prompt.Worker(prompt.WorkBrief{Title: x.Title, Instructions: x.Instructions, Earlier: []prompt.Earlier{{Number: 1, Outcome: "failed"}}})
-	if f := finishOf(t, s.play(t)); f.Outcome != "done" || !strings.Contains(get(t, s.dir, "docs/index.md"), "(usage.md)") {
+	_, s.First = prompt.Worker(prompt.WorkBrief{Title: x.Title, Instructions: x.Instructions, Earlier: []prompt.Earlier{{Number: 1, Outcome: "failed"}}})
+	if f := finishOf(t, s.Play(t)); f.Outcome != "done" || !strings.Contains(get(t, s.Dir, "docs/index.md"), "(usage.md)") {
 		t.Errorf("%+v", f)
 	}
-}
-
-// ask sends one question, with no tools but those named.
-func ask(t *testing.T, s *Server, model, system, first string, tools ...provider.ToolSpec) (provider.Response, error) {
-	t.Helper()
-	return chat.New(chat.Options{Provider: "rehearsal", BaseURL: s.URL()}).Stream(t.Context(), provider.Request{
-		Model: model, System: system, Tools: tools, Messages: []provider.Message{{Role: provider.RoleUser, Parts: []provider.Part{provider.Text(first)}}},
-	}, nil)
 }
 
 func TestThePrimaryPlansItsOwnJobAndRefusesAnother(t *testing.T) {
 	s := listen(t)
 	system, first := prompt.Primary(prompt.PlanBrief{Text: Job()})
-	r, err := ask(t, s, Large, system, first, prompt.SubmitPlan())
+	r, err := rehearsaltest.Ask(t, s.URL(), provider.Request{Model: Large, System: system, Tools: []provider.ToolSpec{prompt.SubmitPlan()}}, first)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +163,7 @@ func TestThePrimaryPlansItsOwnJobAndRefusesAnother(t *testing.T) {
 		t.Error(faults)
 	}
 	system, first = prompt.Primary(prompt.PlanBrief{Text: "Write me a game."})
-	_, err = ask(t, s, Large, system, first, prompt.SubmitPlan())
+	_, err = rehearsaltest.Ask(t, s.URL(), provider.Request{Model: Large, System: system, Tools: []provider.ToolSpec{prompt.SubmitPlan()}}, first)
 	if !provider.Is(err, provider.KindRefused) || !strings.Contains(err.Error(), "This is a rehearsal") {
 		t.Errorf("another job: %v", err)
 	}
@@ -185,7 +177,7 @@ func TestStrangersAreToldThatThisIsARehearsal(t *testing.T) {
 		{"no role at all", "", "Hello?"},
 	}
 	for _, r := range rows {
-		got, err := ask(t, s, Medium, r.system, r.first, prompt.FinishTask())
+		got, err := rehearsaltest.Ask(t, s.URL(), provider.Request{Model: Medium, System: r.system, Tools: []provider.ToolSpec{prompt.FinishTask()}}, r.first)
 		if err != nil || len(got.Message.Parts) == 0 || !strings.Contains(got.Message.Parts[0].Text, "This is a rehearsal") {
 			t.Errorf("%s: %+v %v", r.why, got.Message, err)
 		}
@@ -209,7 +201,7 @@ func TestCloseReturnsWhenNobodyAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := ask(t, s, Small, "", "Hello?"); err == nil {
+	if _, err := rehearsaltest.Ask(t, url, provider.Request{Model: Small}, "Hello?"); err == nil {
 		t.Errorf("it still answers: %v", err)
 	}
 }
