@@ -77,8 +77,8 @@ type lad struct {
 func mixed() lad {
 	return lad{
 		workers: 2, lease: 5, attempts: 3, budget: "50", price: `{"input": 1, "output": 2, "cached": 0.5}`, output: 4000, review: true,
-		models: map[string]double.Model{"small": {}, "middle": {}, "big": {Sees: true}, "chief": {Sees: true}},
-		ladder: `[{"model":"open/small","difficulty":"easy"},{"model":"anth/middle","difficulty":"normal"},{"model":"open/big","difficulty":"hard"}]`,
+		models:  map[string]double.Model{"small": {}, "middle": {}, "big": {Sees: true}, "chief": {Sees: true}},
+		ladder:  `[{"model":"open/small","difficulty":"easy"},{"model":"anth/middle","difficulty":"normal"},{"model":"open/big","difficulty":"hard"}]`,
 		primary: "anth/chief",
 	}
 }

@@ -14,6 +14,9 @@ import (
 
 var stopFollowing = client.Stop
 
+// ctx keeps the players' lines short.
+type ctx = context.Context
+
 // turn is what a scripted agent knows of where it stands: all of it read from
 // the request, as a real model would.
 type turn struct {

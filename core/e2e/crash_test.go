@@ -1,0 +1,261 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/provider/double"
+)
+
+// threeTasks is a small job: two at once, one after both.
+func threeTasks() *play {
+	return &play{plan: planOf(task("one", "easy"), task("two", "normal"), task("three", "easy", after("one", "two")))}
+}
+
+// ends waits until the job is ready and checks that nothing was done twice.
+func (w *world) ends(id string) {
+	w.t.Helper()
+	l := w.link()
+	w.until(l, id, isKind(job.KindFinished))
+	doc, err := l.Show(w.t.Context(), id)
+	if err != nil || doc.Status != job.Ready {
+		w.t.Fatalf("the job is %s: %s (%v)\n%s", doc.Status, doc.Reason, err, w.logs())
+	}
+	w.commitsOnce(doc)
+	if rows, calls := w.ledgerRows(id), w.calls(); rows != calls {
+		w.t.Errorf("the ledger has %d rows, the providers saw %d calls", rows, calls)
+	}
+}
+
+func (w *world) loseBroker(lose bool) {
+	w.t.Helper()
+	if !lose {
+		return
+	}
+	dir := filepath.Join(w.home, "state", "bus")
+	if _, err := os.Stat(filepath.Join(dir, "jetstream")); err != nil {
+		w.t.Fatalf("the broker's folder is not where it was: %v", err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// each runs a crash with the broker's folder kept and lost.
+func each(t *testing.T, f func(t *testing.T, lose bool)) {
+	for _, lose := range []bool{false, true} {
+		t.Run(fmt.Sprintf("broker lost %t", lose), func(t *testing.T) { f(t, lose) })
+	}
+}
+
+func TestKilledWhenPlanned(t *testing.T) {
+	each(t, func(t *testing.T, lose bool) {
+		l := mixed()
+		l.workers = 0 // planned, and nobody to dispatch to
+		w := newWorld(t, l, threeTasks()).smallRepo()
+		d := w.serve()
+		id := w.submit("three changes")
+		w.until(w.link(), id, isKind(job.KindPlanned))
+		d.kill()
+		w.loseBroker(lose)
+		w.configure(mixed())
+		w.serve()
+		w.ends(id)
+	})
+}
+
+func TestKilledWhenDispatched(t *testing.T) {
+	each(t, func(t *testing.T, lose bool) {
+		w := newWorld(t, mixed(), threeTasks()).smallRepo()
+		d := w.serve()
+		w.wait("two workers are heard of", func() bool {
+			s, err := w.link().Status(t.Context())
+			return err == nil && len(s.Workers) == 2
+		})
+		workers := w.workerPIDs()
+		w.signal(workers, syscall.SIGSTOP) // the tasks lie in their mailboxes
+		id := w.submit("three changes")
+		w.until(w.link(), id, becomes(job.TaskDispatched))
+		d.kill()
+		w.loseBroker(lose)
+		w.signal(workers, syscall.SIGCONT)
+		w.serve()
+		w.ends(id)
+	})
+}
+
+func (w *world) signal(pids []int, s syscall.Signal) {
+	w.t.Helper()
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, s); err != nil {
+			w.t.Fatalf("signal worker %d: %v", pid, err)
+		}
+	}
+}
+
+func TestKilledInTheMiddleOfAnAttempt(t *testing.T) {
+	each(t, func(t *testing.T, lose bool) {
+		var d *daemon
+		var once sync.Once
+		asked, killed := make(chan struct{}), make(chan struct{})
+		p := threeTasks()
+		p.before = func(ctx context.Context, tn turn) {
+			if tn.title == "Do one" && tn.Role == "worker" && tn.step == 1 {
+				once.Do(func() {
+					close(asked) // the request is here, its answer will never arrive
+					select {
+					case <-killed:
+					case <-ctx.Done():
+						<-killed
+					}
+				})
+			}
+		}
+		w := newWorld(t, mixed(), p).smallRepo()
+		d = w.serve()
+		id := w.submit("three changes")
+		<-asked
+		d.kill()
+		close(killed)
+		w.loseBroker(lose)
+		w.serve()
+		w.ends(id)
+	})
+}
+
+func TestKilledWhenAResultIsReceived(t *testing.T) {
+	each(t, func(t *testing.T, lose bool) {
+		w := newWorld(t, mixed(), threeTasks()).smallRepo()
+		d := w.serve()
+		id := w.submit("three changes")
+		w.until(w.link(), id, isKind(job.KindAttemptFinished))
+		d.kill()
+		w.loseBroker(lose)
+		w.serve()
+		w.ends(id)
+	})
+}
+
+// gitThatKills is a git that kills its parent right after it moved a job's
+// branch: the ref is new, the record does not know.
+const gitThatKills = `#!/bin/sh
+"%[1]s" "$@"
+code=$?
+case "$*" in
+*update-ref*refs/heads/relo/*)
+	if [ ! -e "%[2]s" ]; then : > "%[2]s"; kill -9 $PPID; fi;;
+esac
+exit $code
+`
+
+func TestKilledInTheMiddleOfAMerge(t *testing.T) {
+	each(t, func(t *testing.T, lose bool) {
+		w := newWorld(t, mixed(), threeTasks()).smallRepo()
+		real, err := exec.LookPath("git")
+		if err != nil {
+			t.Fatal(err)
+		}
+		bin, mark := t.TempDir(), filepath.Join(t.TempDir(), "killed")
+		if err := os.WriteFile(filepath.Join(bin, "git"), fmt.Appendf(nil, gitThatKills, real, mark), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		w.path = bin + string(os.PathListSeparator) + os.Getenv("PATH")
+		d := w.serve()
+		id := w.submit("three changes")
+		select {
+		case <-d.done:
+		case <-time.After(patience):
+			t.Fatalf("the daemon was not killed\n%s", w.logs())
+		}
+		if _, err := os.Stat(mark); err != nil {
+			t.Fatalf("the daemon ended, but not by the merge: %v\n%s", err, d.errs)
+		}
+		w.loseBroker(lose)
+		w.serve()
+		w.ends(id)
+	})
+}
+
+// A worker that was away for longer than its lease comes back with a result:
+// the task was done by another meanwhile, and the late work is not applied.
+func TestALateResultIsNotApplied(t *testing.T) {
+	l := mixed()
+	l.lease, l.workers = 2, 2
+	var mu sync.Mutex
+	var first string
+	stopped, resumed := make(chan struct{}), make(chan struct{})
+	p := &play{plan: planOf(task("one", "easy"))}
+	w := newWorld(t, l, p)
+	// The first answer to finish is held back until its worker has been stopped,
+	// so that the worker has its result in hand only after its lease.
+	p.workers = map[string]act{"Do one": func(ctx context.Context, tn turn) double.Reply {
+		if tn.step == 0 {
+			mu.Lock()
+			defer mu.Unlock()
+			content := "in time\n"
+			if first == "" {
+				first, content = "late", "late\n"
+			}
+			return call("write", object{"path": "out/one.txt", "content": content})
+		}
+		if strings.Contains(asJSON(tn.Entries[1].Calls), "late") {
+			select {
+			case <-stopped:
+			case <-ctx.Done():
+			}
+		}
+		return done("wrote it")
+	}}
+	w.smallRepo()
+	w.serve()
+	id := w.submit("one change")
+	link := w.link()
+	started := w.until(link, id, isKind(job.KindStarted))
+	w.wait("the first attempt has written", func() bool { mu.Lock(); defer mu.Unlock(); return first != "" })
+	w.wait("its second question is here", func() bool { return w.calls() >= 3 })
+	pid := w.workerPID(started.Worker)
+	w.signal([]int{pid}, syscall.SIGSTOP)
+	close(stopped)
+	w.until(link, id, becomes(job.TaskLost))
+	w.until(link, id, isKind(job.KindFinished))
+	w.signal([]int{pid}, syscall.SIGCONT)
+	close(resumed)
+	w.wait("the worker is heard of again", func() bool {
+		s, err := link.Status(t.Context())
+		return err == nil && len(s.Workers) == 2
+	})
+	doc := w.show(id)
+	if doc.Status != job.Ready {
+		t.Fatalf("the job is %s: %s", doc.Status, doc.Reason)
+	}
+	w.commitsOnce(doc)
+	if got := w.git("show", "refs/heads/"+doc.Branch+":out/one.txt"); got != "in time" {
+		t.Errorf("the branch holds %q", got)
+	}
+	task := doc.Tasks[0]
+	if task.Attempts[0].Result == nil || task.Attempts[0].Result.Outcome != job.OutLost || task.Attempts[1].Epoch != task.Attempts[0].Epoch+1 {
+		t.Errorf("the attempts are %s", asJSON(task.Attempts))
+	}
+}
+
+func (w *world) workerPID(id string) int {
+	w.t.Helper()
+	text, err := os.ReadFile(filepath.Join(w.home, "state", "workers", id+".lock"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Sscan(string(text), &pid); err != nil {
+		w.t.Fatal(err)
+	}
+	return pid
+}
