@@ -3,8 +3,9 @@ package rehearsal
 import "time"
 
 const (
-	// A turn takes 150 to 350 ms: some forty turns, two at a time, are a demo of ten seconds.
-	shortestPause = 150 * time.Millisecond
+	// A turn takes 200 to 400 ms: some thirty turns, two at a time and with what the
+	// tools take, are a demo of about ten seconds.
+	shortestPause = 200 * time.Millisecond
 	pauseStep     = 20 * time.Millisecond
 	pauses        = 11
 

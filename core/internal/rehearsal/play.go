@@ -148,7 +148,7 @@ func (s *scene) offered(r double.Reply) double.Reply {
 		case c.Name != reviewTool && slices.Contains(s.turn.Tools, reviewTool):
 			return unconfirmed(why)
 		default:
-			return double.Reply{Text: r.Text + "\n" + why}
+			return double.Reply{Text: strings.TrimSpace(r.Text + "\n" + why)}
 		}
 	}
 	return r
@@ -179,7 +179,7 @@ func done(summary string, visual ...prompt.Seen) double.Reply {
 	if visual == nil {
 		visual = []prompt.Seen{}
 	}
-	return do(summary, use(finishTool, prompt.Finish{Outcome: "done", Summary: summary + " " + Words, Visual: visual}))
+	return do("", use(finishTool, prompt.Finish{Outcome: "done", Summary: summary + " " + Words, Visual: visual}))
 }
 
 // blocked reports what is in the way.
@@ -193,7 +193,7 @@ func verdict(word, summary string, findings ...string) double.Reply {
 	for _, f := range findings {
 		all = append(all, prompt.Finding{Severity: "high", Text: f})
 	}
-	return do(summary, use(reviewTool, prompt.Review{Verdict: word, Summary: summary + " " + Words, Findings: all}))
+	return do("", use(reviewTool, prompt.Review{Verdict: word, Summary: summary + " " + Words, Findings: all}))
 }
 
 // unconfirmed is the verdict of a reviewer who could not find out.

@@ -91,7 +91,8 @@ func (s *Server) Close() error {
 }
 
 // pause is how long a model seems to think: enough that two tasks are seen to
-// run at once, different from turn to turn, and the same in every run.
+// run at once, and different from turn to turn. It follows from the turn's
+// number, not from chance.
 func pause(t double.Turn) time.Duration {
 	return shortestPause + time.Duration(t.N*7%pauses)*pauseStep
 }

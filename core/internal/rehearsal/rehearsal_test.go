@@ -41,6 +41,29 @@ func TestAReferenceOfAnotherColourIsMeasuredNotKnown(t *testing.T) {
 	}
 }
 
+func TestTheMessagesWireShowsTheSamePixels(t *testing.T) {
+	s := workerOn(t, cardTask, Large)
+	s.Anthropic = true
+	if f := finishOf(t, s.Play(t)); f.Outcome != "done" || !strings.Contains(f.Summary, wished.String()) {
+		t.Errorf("%+v", f)
+	}
+	s = workerOn(t, cardTask, Large)
+	s.Anthropic, s.Spoil = true, rehearsaltest.Loses(Result)
+	if f := finishOf(t, s.Play(t)); f.Outcome != "blocked" {
+		t.Errorf("without the result: %+v", f)
+	}
+}
+
+func TestAMissingReferenceIsSaid(t *testing.T) {
+	s := reviewerOn(t, cardTask, Large, settle(t), "card.conf")
+	if err := os.Remove(filepath.Join(s.Dir, filepath.FromSlash(Reference))); err != nil {
+		t.Fatal(err)
+	}
+	if v := verdictOf(t, s.Play(t)); v.Verdict != "rework" || !strings.Contains(v.Findings[0].Text, Reference) {
+		t.Errorf("%+v", v)
+	}
+}
+
 func TestAPictureThatGetsLostBlocksTheTask(t *testing.T) {
 	for _, lost := range []string{Reference, Result} {
 		s := workerOn(t, cardTask, Large)

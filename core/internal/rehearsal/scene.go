@@ -113,7 +113,12 @@ func (s *scene) picture(name string) (double.Picture, error) {
 		if a.name != imageTool {
 			continue
 		}
-		var told struct{ Images []vision.Meta }
+		var told struct {
+			Images []struct {
+				vision.Meta
+				Error struct{ Message string }
+			}
+		}
 		if err := json.Unmarshal([]byte(a.text), &told); err != nil {
 			return double.Picture{}, fmt.Errorf("what relo_image said of %s cannot be read: %w", name, err)
 		}
@@ -125,6 +130,8 @@ func (s *scene) picture(name string) (double.Picture, error) {
 			}
 			switch {
 			case m.Path != name:
+			case m.Error.Message != "":
+				return double.Picture{}, fmt.Errorf("the picture %s could not be shown: %s", name, m.Error.Message)
 			case at < 0:
 				return double.Picture{}, fmt.Errorf("the picture %s did not arrive: relo_image speaks of it, and the request that reached the model held no such pixels", name)
 			case m.Sent != m.Source || m.Crop != nil:

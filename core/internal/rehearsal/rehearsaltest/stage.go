@@ -13,6 +13,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/native"
 	"github.com/relo-dev/relo/core/internal/prompt"
 	"github.com/relo-dev/relo/core/internal/provider"
+	"github.com/relo-dev/relo/core/internal/provider/anthropic"
 	"github.com/relo-dev/relo/core/internal/provider/chat"
 	"github.com/relo-dev/relo/core/internal/tool"
 	"github.com/relo-dev/relo/core/internal/toolbox"
@@ -27,6 +28,7 @@ type Stage struct {
 	System, First string // the prompts
 	Dir           string // the workspace
 	Sees          bool   // it is offered relo_image
+	Anthropic     bool   // it is asked over the messages wire, not over chat
 	Review        bool   // it ends with submit_review, and cannot write
 	// Spoil may change a request before it is sent; nil: it goes as it is.
 	Spoil func(*provider.Request)
@@ -54,7 +56,10 @@ func (s Stage) Play(t *testing.T) engine.End {
 	if s.Sees {
 		tools = append(tools, shower{t, s.Dir})
 	}
-	client := chat.New(chat.Options{Provider: "rehearsal", BaseURL: s.URL})
+	var client provider.Client = chat.New(chat.Options{Provider: "rehearsal", BaseURL: s.URL})
+	if s.Anthropic {
+		client = anthropic.New(anthropic.Options{Provider: "rehearsal", BaseURL: s.URL})
+	}
 	got, err := native.New().Run(t.Context(), engine.Task{
 		Model: s.Model, System: s.System, First: []provider.Part{provider.Text(s.First)}, Tools: tools, Finish: []string{end.Name}, Rounds: rounds,
 	}, engine.Desk{
