@@ -3,9 +3,9 @@ package rehearsal
 import "time"
 
 const (
-	// A turn takes 200 to 400 ms: some thirty turns, two at a time and with what the
+	// A turn takes 150 to 350 ms: some thirty turns, two at a time and with what the
 	// tools take, are a demo of about ten seconds.
-	shortestPause = 200 * time.Millisecond
+	shortestPause = 150 * time.Millisecond
 	pauseStep     = 20 * time.Millisecond
 	pauses        = 11
 
