@@ -52,7 +52,7 @@ func (s *shell) cancel(ctx context.Context, l *link, id, reason string) error {
 		s.out.doc(doc)
 		return nil
 	}
-	s.out.line("job %s: Cancelled; relo retry %s goes on with it", short(doc.Job), short(doc.Job))
+	s.out.line("job %s: Cancelled; %s goes on with it", short(doc.Job), s.hint("retry", doc.Job))
 	return nil
 }
 
@@ -105,6 +105,6 @@ func (s *shell) retryOn(ctx context.Context, l *link, id string) error {
 		s.out.doc(done)
 		return nil
 	}
-	s.out.line("job %s goes on; relo watch %s follows it", short(done.Job), short(done.Job))
+	s.out.line("job %s goes on; %s follows it", short(done.Job), s.hint("watch", done.Job))
 	return nil
 }

@@ -92,15 +92,14 @@ func (s *shell) leave(ctx context.Context, l *link, v *view) error {
 	}
 	if !s.json {
 		s.out.line("%s: %s", flat(v.state.Title, titleRunes), jobState(v.state.Status))
-		s.out.line("  relo show %s    what was done", short(v.id))
-		s.out.line("  relo retry %s   goes on with it", short(v.id))
+		s.out.table([][]string{{"  " + s.hint("show", v.id), "says what was done"}, {"  " + s.hint("retry", v.id), "goes on with it"}})
 	}
 	return &endError{code}
 }
 
 // goesOn leaves the view and not the job.
 func (s *shell) goesOn(id string, code int) error {
-	hint := fmt.Sprintf("relo watch %s follows it, relo cancel %s ends it", short(id), short(id))
+	hint := fmt.Sprintf("%s follows it, %s ends it", s.hint("watch", id), s.hint("cancel", id))
 	if code == exitTimeout {
 		s.fail(errorDoc{Error: protocol.Error{Code: "timeout", Message: errTimeout.Error() + "; the job goes on", Hint: hint, Retryable: true}})
 		return &endError{code}

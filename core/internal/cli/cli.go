@@ -31,6 +31,7 @@ type shell struct {
 	note   *paper // all else
 	getenv func(string) string
 	json   bool
+	home   string // of the demo: hints name it
 }
 
 func (s *shell) start(ctx context.Context, args []string) int {

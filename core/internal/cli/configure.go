@@ -50,11 +50,11 @@ func (s *shell) configShow(origin bool) error {
 	}
 	var rows [][]string
 	for _, v := range values {
-		row := []string{flat(v.Path, 0), flat(string(v.Value), 0)}
+		row := []string{flat(v.Path, 0)}
 		if origin {
 			row = append(row, flat(v.Origin, 0))
 		}
-		rows = append(rows, row)
+		rows = append(rows, append(row, flat(string(v.Value), 0)))
 	}
 	s.out.table(rows)
 	if len(cfg.Waiting) > 0 {

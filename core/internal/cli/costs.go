@@ -153,7 +153,7 @@ func (s *shell) costs(ctx context.Context, l *link, id string, days int) error {
 		s.note.line("no requests were sent")
 		return nil
 	}
-	local := localModels(ctx, l, doc)
+	local, names := localModels(ctx, l, doc), taskNames(ctx, l, id, doc)
 	rows := [][]string{{"JOB", "TASK", "FOR", "MODEL", "REQUESTS", "IN", "OUT", "CACHED", "PICTURES", "USD"}}
 	for _, r := range doc.Rows {
 		var one sum
@@ -165,11 +165,41 @@ func (s *shell) costs(ctx context.Context, l *link, id string, days int) error {
 			}
 		}
 		rows = append(rows, []string{
-			short(r.Job), short(r.Task), word, r.Model, fmt.Sprint(r.Requests), number(r.TokensIn), number(r.TokensOut), number(r.TokensCached),
+			short(r.Job), names[r.Task], word, r.Model, fmt.Sprint(r.Requests), number(r.TokensIn), number(r.TokensOut), number(r.TokensCached),
 			fmt.Sprint(r.Pictures), one.words(),
 		})
 	}
 	s.out.table(rows)
 	s.out.line("\nTotal %s", s.bill(ctx, l, doc).words())
 	return nil
+}
+
+// taskNames says how the rows name their tasks: by title when they are of one
+// job, else by the shortest prefix that tells them apart.
+func taskNames(ctx context.Context, l *link, id string, doc protocol.CostsDoc) map[string]string {
+	names := map[string]string{}
+	for _, r := range doc.Rows {
+		names[r.Task] = r.Task
+	}
+	for n := shortID; n < longID; n++ {
+		seen := map[string]bool{}
+		for task := range names {
+			seen[task[:min(n, len(task))]] = true
+		}
+		if len(seen) == len(names) {
+			for task := range names {
+				names[task] = task[:min(n, len(task))]
+			}
+			break
+		}
+	}
+	if id == "" {
+		return names
+	}
+	if whole, err := l.Show(ctx, id); err == nil { // else ids will do
+		for _, t := range whole.Tasks {
+			names[t.ID] = flat(t.Title, titleRunes)
+		}
+	}
+	return names
 }

@@ -46,6 +46,7 @@ func (s *shell) demo(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	s.home = d.Env.Getenv("RELO_HOME")
 	return errors.Join(s.play(ctx, d), stop())
 }
 

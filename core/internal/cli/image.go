@@ -46,6 +46,12 @@ type preparedDoc struct {
 	File string `json:"file,omitempty"`
 }
 
+// imagesDoc is the document of image.
+type imagesDoc struct {
+	Images []preparedDoc `json:"images"`
+	Errors []refusedDoc  `json:"errors"`
+}
+
 type refusedDoc struct {
 	Path    string `json:"path"`
 	Code    string `json:"code"`
@@ -86,7 +92,7 @@ func (s *shell) image(ctx context.Context, f imageFlags, paths []string) error {
 		}
 		shown = append(shown, doc)
 	}
-	s.out.doc(map[string]any{"images": shown, "errors": refused})
+	s.out.doc(imagesDoc{shown, refused})
 	for _, r := range refused {
 		s.note.line("relo: %s: %s", flat(r.Path, 0), r.Message)
 	}

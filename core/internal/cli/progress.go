@@ -27,7 +27,12 @@ func (v *view) lines(e job.Event) []string {
 	case *job.Planned:
 		return []string{because("planned "+count(b.Tasks, "task", "tasks"), b.Summary)}
 	case *job.StatusChange:
-		return []string{because(fmt.Sprintf("job %s: %s", short(e.Job), jobState(job.Status(b.To))), b.Reason)}
+		word := jobState(job.Status(b.To))
+		if v.words[""] == word {
+			return nil
+		}
+		v.words[""] = word
+		return []string{because(fmt.Sprintf("job %s: %s", short(e.Job), word), b.Reason)}
 	case *job.AppliedBody:
 		return []string{fmt.Sprintf("applied %s; as it was before: %s", count(len(b.Files), "file", "files"), b.BackupRef)}
 	case *job.Notice:
@@ -52,7 +57,10 @@ func (v *view) taskLines(e job.Event, t *job.Task) []string {
 	case *job.Escalated:
 		return say(because(fmt.Sprintf("moved up from %s to %s", b.From, b.To), b.Why))
 	case *job.Look:
-		return say(lookWords(*b))
+		if told := e.Attempt + lookWords(*b); !v.looks[told] {
+			v.looks[told] = true
+			return say(lookWords(*b))
+		}
 	case *job.CheckResult:
 		return say(checkWords(*b))
 	case *job.AttemptEnd:
@@ -87,7 +95,7 @@ func (v *view) stateWords(t *job.Task, to job.TaskState, b *job.StatusChange) st
 		return because(word, b.Reason)
 	}
 	words := fmt.Sprintf("%s, attempt %d on %s", word, t.Tried()+1, t.Model)
-	return because(words, routing.Words(t.Reasons))
+	return words + because("", routing.Words(t.Reasons))
 }
 
 func endLines(say func(string) []string, a *job.Attempt, b *job.AttemptEnd) []string {

@@ -49,7 +49,7 @@ func (s *shell) tasks(doc protocol.JobDoc) {
 	for _, t := range doc.Tasks {
 		rows = append(rows, []string{
 			"  " + flat(t.Title, titleRunes), taskDocWord(t), needs(t), t.Model, count(len(t.Attempts), "attempt", "attempts"),
-			flat(routing.Words(t.Reasons), lineRunes),
+			flat(routing.Words(t.Reasons), 0),
 		})
 	}
 	s.out.table(rows)
@@ -70,11 +70,11 @@ func needs(t protocol.TaskDoc) string {
 
 // evidence lists looks, checks and verdicts, those of the last attempts only.
 func (s *shell) evidence(doc protocol.JobDoc) {
-	var looks, checks, reviews []string
+	var looks, checks, moves, reviews []string
 	for _, t := range doc.Tasks {
 		title := flat(t.Title, titleRunes)
 		for _, e := range t.Escalated {
-			reviews = append(reviews, because(fmt.Sprintf("%s: moved up from %s to %s", title, e.From, e.To), e.Why))
+			moves = append(moves, because(fmt.Sprintf("%s: moved up from %s to %s", title, e.From, e.To), e.Why))
 		}
 		for _, v := range t.Verdicts {
 			reviews = append(reviews, because(title+": "+verdictWords(v.Verdict), v.Summary))
@@ -95,6 +95,7 @@ func (s *shell) evidence(doc protocol.JobDoc) {
 	}
 	s.list("Looks", looks)
 	s.list("Checks", checks)
+	s.list("Moved up", moves)
 	s.list("Reviews", reviews)
 }
 
@@ -132,9 +133,8 @@ func (s *shell) applied(doc protocol.ApplyDoc) {
 
 // next says what a person can do now.
 func (s *shell) next(doc protocol.JobDoc) {
-	id := short(doc.ID)
 	var rows [][]string
-	add := func(verb, what string) { rows = append(rows, []string{"  relo " + verb + " " + id, what}) }
+	add := func(verb, what string) { rows = append(rows, []string{"  " + s.hint(verb, doc.ID), what}) }
 	switch doc.Status {
 	case job.Ready:
 		add("diff", "shows what changed")
@@ -158,4 +158,13 @@ func (s *shell) next(doc protocol.JobDoc) {
 	}
 	s.out.line("\nNext")
 	s.out.table(rows)
+}
+
+// hint is a command for a person to type; that of a demo names its own home.
+func (s *shell) hint(verb, id string) string {
+	words := "relo " + verb + " " + short(id)
+	if s.home != "" {
+		words = "RELO_HOME=" + s.home + " " + words
+	}
+	return words
 }

@@ -197,7 +197,7 @@ func (s *shell) submit(ctx context.Context, l *link, sub protocol.Submit, images
 			return nil
 		}
 		s.out.line("%s", accepted.Job)
-		s.note.line("relo watch %s follows it", short(accepted.Job))
+		s.note.line("%s follows it", s.hint("watch", accepted.Job))
 		return nil
 	}
 	return s.attend(ctx, l, newView(s, accepted.Job), f.apply)

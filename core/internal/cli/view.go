@@ -24,12 +24,13 @@ type view struct {
 	mu    sync.Mutex
 	state *job.Job
 	ended bool              // the job's last move was told with its outcome
-	words map[string]string // by task: the state's word that was told last
+	words map[string]string // by task, and the job's under "": the state's word that was told last
+	looks map[string]bool   // told once an attempt: a picture stays in later requests
 	spoke time.Time
 }
 
 func newView(s *shell, id string) *view {
-	return &view{sh: s, id: id, state: &job.Job{Tasks: map[string]*job.Task{}}, words: map[string]string{}, spoke: time.Now()}
+	return &view{sh: s, id: id, state: &job.Job{Tasks: map[string]*job.Task{}}, words: map[string]string{}, looks: map[string]bool{}, spoke: time.Now()}
 }
 
 // follow tells what was not yet told until the job rests. It returns early

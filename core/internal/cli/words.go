@@ -13,6 +13,9 @@ import (
 // version 7 id begins with, which tells a job from its own tasks.
 const shortID = 13
 
+// longID is the length of a whole id.
+const longID = 36
+
 func short(id string) string { return id[:min(len(id), shortID)] }
 
 // jobWord is the state of a job as every view says it.
@@ -134,9 +137,12 @@ func checkWords(c job.CheckResult) string {
 // lineRunes is the longest foreign text that is put into a line.
 const lineRunes = 200
 
+// reasonRunes is the longest reason in a line: those of a route are never cut in practice.
+const reasonRunes = 500
+
 // because adds a reason when there is one.
 func because(words, reason string) string {
-	if reason = flat(reason, lineRunes); reason != "" {
+	if reason = flat(reason, reasonRunes); reason != "" {
 		return words + ": " + reason
 	}
 	return words
