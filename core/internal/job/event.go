@@ -47,7 +47,7 @@ type Event struct {
 	Attempt string
 	Worker  string
 	Model   string
-	Body    any // a pointer to the body type of Kind, or that type by value
+	Body    any // a pointer to the body type of Kind
 }
 
 type header struct {

@@ -1,7 +1,9 @@
 package job
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -156,6 +158,12 @@ func (j *Job) Apply(e Event) error {
 	if e.Seq != j.Seq+1 {
 		return fmt.Errorf("job %s: event %d after %d", e.Job, e.Seq, j.Seq)
 	}
+	if blank, known := bodies[e.Kind]; known && reflect.TypeOf(e.Body) != reflect.TypeOf(blank()) {
+		return fmt.Errorf("job %s: event %d (%s) has a body of type %T", e.Job, e.Seq, e.Kind, e.Body)
+	}
+	if j.Tasks == nil {
+		j.Tasks = map[string]*Task{}
+	}
 	var t *Task
 	if e.Task != "" && e.Kind != KindTaskAdded {
 		if t = j.Tasks[e.Task]; t == nil {
@@ -172,10 +180,10 @@ func (j *Job) Apply(e Event) error {
 func (j *Job) applyBody(e Event, t *Task) error {
 	switch b := e.Body.(type) {
 	case *Submitted:
-		j.Submitted, j.ID, j.Status = *b, e.Job, Planning
-		if j.Tasks == nil {
-			j.Tasks = map[string]*Task{}
+		if j.Status != "" {
+			return errors.New("the job was submitted before")
 		}
+		j.Submitted, j.ID, j.Status = *b, e.Job, Planning
 	case *Planned:
 		j.Summary = b.Summary
 	case *StatusChange:
@@ -208,11 +216,17 @@ func (j *Job) applyStatus(e Event, t *Task, b *StatusChange) error {
 		if string(j.Status) != b.From {
 			return fmt.Errorf("job is %s, not %s", j.Status, b.From)
 		}
+		if !leads(jobMoves, b.From, b.To) {
+			return fmt.Errorf("no move leads the job from %s to %s", b.From, b.To)
+		}
 		j.Status, j.Reason = Status(b.To), b.Reason
 		return nil
 	}
 	if string(t.Status) != b.From {
 		return fmt.Errorf("task %s is %s, not %s", t.Key, t.Status, b.From)
+	}
+	if !leads(taskMoves, b.From, b.To) {
+		return fmt.Errorf("no move leads task %s from %s to %s", t.Key, b.From, b.To)
 	}
 	t.Status, t.Reason = TaskState(b.To), b.Reason
 	if t.Status != TaskReady {

@@ -176,6 +176,11 @@ func next(table fsm.Events, from, move string) (string, error) {
 	return m.Current(), nil
 }
 
+// leads reports whether a move of the table leads from one state to another.
+func leads(table fsm.Events, from, to string) bool {
+	return slices.ContainsFunc(table, func(e fsm.EventDesc) bool { return e.Dst == to && slices.Contains(e.Src, from) })
+}
+
 // Next returns where move leads a task from s, or an error when the table has
 // no such move. It keeps no state: the record does.
 func Next(s TaskState, move TaskMove) (TaskState, error) {

@@ -3,6 +3,7 @@ package job
 import (
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // PlannedTask is a task as the Primary submits it; DependsOn holds the plan's own ids.
@@ -41,8 +42,8 @@ func CheckPlan(tasks []PlannedTask, rules PlanRules) []string {
 		switch {
 		case strings.TrimSpace(t.ID) == "":
 			add("task %d has no id", i+1)
-		case strings.ContainsAny(t.ID, " /\t\n") || len(t.ID) > maxKey:
-			add("task id %q must be one short word without spaces or slashes (at most %d characters)", t.ID, maxKey)
+		case strings.ContainsFunc(t.ID, strange) || len(t.ID) > maxKey:
+			add("task id %q must be one short word without spaces or slashes (at most %d bytes)", t.ID, maxKey)
 		case ids[t.ID]:
 			add("task id %q is used twice", t.ID)
 		}
@@ -57,8 +58,12 @@ func CheckPlan(tasks []PlannedTask, rules PlanRules) []string {
 	return faults
 }
 
-// maxKey bounds a plan's own id: it stands in ids, branch trailers and tables.
+// maxKey bounds a plan's own id, in bytes: it stands in ids, branch trailers and tables.
 const maxKey = 40
+
+// strange reports what a plan's own id may not hold: JOB/KEY names a task, and a
+// terminal or a trailer must show it as it is.
+func strange(r rune) bool { return r == '/' || !unicode.IsGraphic(r) || unicode.IsSpace(r) }
 
 func checkTask(t PlannedTask, ids map[string]bool, rules PlanRules) []string {
 	var faults []string
