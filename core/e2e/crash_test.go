@@ -189,10 +189,10 @@ func TestKilledInTheMiddleOfAMerge(t *testing.T) {
 // the task was done by another meanwhile, and the late work is not applied.
 func TestALateResultIsNotApplied(t *testing.T) {
 	l := mixed()
-	l.lease, l.workers = 2, 2
+	l.lease, l.workers = 5, 2
 	var mu sync.Mutex
 	var first string
-	stopped, resumed := make(chan struct{}), make(chan struct{})
+	stopped := make(chan struct{})
 	p := &play{plan: planOf(task("one", "easy"))}
 	w := newWorld(t, l, p)
 	// The first answer to finish is held back until its worker has been stopped,
@@ -228,7 +228,6 @@ func TestALateResultIsNotApplied(t *testing.T) {
 	w.until(link, id, becomes(job.TaskLost))
 	w.until(link, id, isKind(job.KindFinished))
 	w.signal([]int{pid}, syscall.SIGCONT)
-	close(resumed)
 	w.wait("the worker is heard of again", func() bool {
 		s, err := link.Status(t.Context())
 		return err == nil && len(s.Workers) == 2

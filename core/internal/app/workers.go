@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/client"
 	"github.com/relo-dev/relo/core/internal/logging"
 	"github.com/relo-dev/relo/core/internal/orchestrator"
+	"github.com/relo-dev/relo/core/internal/protocol"
 )
 
 const (
@@ -28,6 +30,10 @@ const (
 	orphanTime = 2 * time.Minute
 	// stopTime is what a worker gets to end its agents before it is killed.
 	stopTime = 5 * time.Second
+	stopLook = 50 * time.Millisecond
+	// adoptTime is how long a worker of an earlier daemon may take to show itself:
+	// its connection mends itself within a second when the address is the same.
+	adoptTime = 15 * time.Second
 	// hireAgain is the pause before a worker that died is replaced.
 	hireAgain = time.Second
 )
@@ -136,21 +142,41 @@ func (c *core) keepWorker(ctx context.Context, j join, file string) {
 	}
 }
 
-// waitAdopted watches a worker of an earlier daemon; at the end it is asked to go.
+// waitAdopted watches a worker of an earlier daemon; at the end, or when it does
+// not find this daemon, it is asked to go.
 func (c *core) waitAdopted(ctx context.Context, j join, pid int) {
 	c.log.Info().Str("worker", j.ID).Int("process", pid).Msg("a worker of the last daemon goes on")
 	tick := time.NewTicker(hireAgain)
 	defer tick.Stop()
-	for lockOwner(j.Lock) == pid {
+	for found := time.Now(); lockOwner(j.Lock) == pid; {
 		select {
 		case <-tick.C:
+			if time.Since(found) < adoptTime || c.heard(j.ID) {
+				continue
+			}
+			c.log.Warn().Str("worker", j.ID).Int("process", pid).Msg("the worker does not find this daemon and is replaced")
 		case <-ctx.Done():
-			if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
-				return
-			}
-			for end := time.Now().Add(stopTime); time.Now().Before(end) && lockOwner(j.Lock) == pid; {
-				<-tick.C
-			}
+		}
+		endProcess(pid, func() bool { return lockOwner(j.Lock) != pid })
+		return
+	}
+}
+
+// heard reports whether a worker has shown itself to this daemon.
+func (c *core) heard(id string) bool {
+	return slices.ContainsFunc(c.orch.Workers(), func(w protocol.WorkerDoc) bool { return w.ID == id })
+}
+
+// endProcess asks a process to go, and kills it when it does not.
+func endProcess(pid int, gone func() bool) {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if err := syscall.Kill(pid, s); err != nil {
+			return // it is gone
+		}
+		for end := time.Now().Add(stopTime); time.Now().Before(end) && !gone(); {
+			time.Sleep(stopLook)
+		}
+		if gone() {
 			return
 		}
 	}

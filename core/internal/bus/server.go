@@ -120,7 +120,9 @@ func (s *Server) Close() error {
 	return s.lock.Close()
 }
 
-func portFile(dir string) string { return filepath.Join(dir, "port") }
+// portFile lies beside the broker's folder, as its key does: workers that live on
+// must find the server again after that folder was lost.
+func portFile(dir string) string { return filepath.Join(filepath.Dir(dir), "bus.port") }
 
 // listenAt reads the address; port 0 becomes the port of the last start when it
 // is still free, so that workers find a restarted daemon.
@@ -164,10 +166,10 @@ func lockFolder(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// serverLog passes the server's own log on; its notices are debug news here.
+// serverLog passes the server's own log on; its notices are traces here.
 type serverLog struct{ log zerolog.Logger }
 
-func (l *serverLog) Noticef(f string, v ...any) { l.log.Debug().Msgf(f, v...) }
+func (l *serverLog) Noticef(f string, v ...any) { l.log.Trace().Msgf(f, v...) }
 func (l *serverLog) Warnf(f string, v ...any)   { l.log.Warn().Msgf(f, v...) }
 func (l *serverLog) Fatalf(f string, v ...any)  { l.log.Error().Msgf(f, v...) }
 func (l *serverLog) Errorf(f string, v ...any)  { l.log.Error().Msgf(f, v...) }
