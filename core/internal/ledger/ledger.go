@@ -41,14 +41,15 @@ const (
 const million = 1e6
 
 // Cost is what a request cost in USD: nil when tokens or price are unknown.
-// Cached input is charged at the cached price, at the full one when that is unknown.
+// Cached input is charged at the cached price, at the full one when that is unknown;
+// it is never more than the input.
 func Cost(u provider.Usage, p catalog.Price) *float64 {
 	if !p.Known() || u.TokensIn == nil || u.TokensOut == nil {
 		return nil
 	}
 	in, cached := float64(*u.TokensIn), 0.0
 	if u.TokensCached != nil && p.Cached != nil {
-		cached = float64(*u.TokensCached)
+		cached = min(float64(*u.TokensCached), in)
 	}
 	rate := *p.Input
 	if p.Cached != nil {
@@ -80,7 +81,11 @@ func Estimate(textBytes int, pictureTokens int64, maxOutput int, p catalog.Price
 		return nil
 	}
 	in := float64(textBytes)/bytesPerToken + float64(pictureTokens)
-	sum := (in*(*p.Input) + float64(maxOutput)*(*p.Output)) / million
+	rate := *p.Input
+	if p.Cached != nil {
+		rate = max(rate, *p.Cached)
+	}
+	sum := (in*rate + float64(maxOutput)*(*p.Output)) / million
 	return &sum
 }
 

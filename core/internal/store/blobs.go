@@ -13,12 +13,12 @@ import (
 )
 
 // PutBlob keeps bytes under their SHA-256 (hex), on the disk before it returns.
-// Bytes that are there already are not written again.
+// Bytes that are there already are not written again, unless they are damaged.
 func (s *Store) PutBlob(data []byte) (sha string, err error) {
 	sum := sha256.Sum256(data)
 	sha = hex.EncodeToString(sum[:])
 	name := s.blobFile(sha)
-	if _, err := os.Stat(name); err == nil {
+	if _, err := s.Blob(sha); err == nil {
 		return sha, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -39,7 +39,20 @@ func (s *Store) PutBlob(data []byte) (sha string, err error) {
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("keep a picture: %w", err), os.Remove(f.Name()))
 	}
+	if err := errors.Join(syncDir(filepath.Dir(name)), syncDir(s.blobs)); err != nil {
+		return "", fmt.Errorf("keep a picture: %w", err)
+	}
 	return sha, nil
+}
+
+// syncDir brings the names in a folder to the disk: a rename alone may be lost
+// when the power fails.
+func syncDir(name string) error {
+	d, err := os.Open(name) //nolint:gosec // Relo's own state folder
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // Blob gives the bytes of a SHA-256, or record.ErrUnknown. Bytes that no longer

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/relo-dev/relo/core/internal/job"
@@ -15,6 +16,9 @@ import (
 // workers on one machine, small enough that one group stays under a millisecond
 // of SQL.
 const groupMax = 128
+
+// errClosed answers a commit that comes after Close.
+var errClosed = errors.New("the record is closed")
 
 type commit struct {
 	ctx  context.Context //nolint:containedctx // it travels with the work through the queue, for one commit only
@@ -32,6 +36,8 @@ func (s *Store) do(ctx context.Context, work func(context.Context, *sql.Tx) erro
 	c := commit{ctx: ctx, work: work, done: make(chan error, 1)}
 	select {
 	case s.queue <- c:
+	case <-s.closing:
+		return errClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -42,15 +48,18 @@ func (s *Store) do(ctx context.Context, work func(context.Context, *sql.Tx) erro
 // so that many small commits share one fsync.
 func (s *Store) write() {
 	defer close(s.done)
-	for c := range s.queue {
-		group := []commit{c}
+	for {
+		var group []commit
+		select {
+		case first := <-s.queue:
+			group = append(group, first)
+		case <-s.closing:
+			return
+		}
 	more:
 		for len(group) < groupMax {
 			select {
-			case next, ok := <-s.queue:
-				if !ok {
-					break more
-				}
+			case next := <-s.queue:
 				group = append(group, next)
 			default:
 				break more
@@ -115,7 +124,8 @@ func apply(ctx context.Context, tx *sql.Tx, b record.Batch) error {
 		return err
 	}
 	for _, m := range b.Outbox {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO outbox (subject, id, payload) VALUES (?, ?, ?)`, m.Subject, m.ID, m.Payload); err != nil {
+		payload := append([]byte{}, m.Payload...) // nil would be NULL
+		if _, err := tx.ExecContext(ctx, `INSERT INTO outbox (subject, id, payload) VALUES (?, ?, ?)`, m.Subject, m.ID, payload); err != nil {
 			return fmt.Errorf("write the outbox: %w", err)
 		}
 	}
@@ -175,8 +185,8 @@ func applyLeases(ctx context.Context, tx *sql.Tx, b record.Batch) error {
 }
 
 func grant(ctx context.Context, tx *sql.Tx, l record.Lease) error {
-	res, err := tx.ExecContext(ctx, `INSERT INTO leases VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (task) DO UPDATE
-		SET attempt = excluded.attempt, worker = excluded.worker, epoch = excluded.epoch, live = 1
+	res, err := tx.ExecContext(ctx, `INSERT INTO leases SELECT ?1, ?2, ?3, ?4, ?5, 1 WHERE ?5 = 1 OR EXISTS (SELECT 1 FROM leases WHERE task = ?1)
+		ON CONFLICT (task) DO UPDATE SET attempt = excluded.attempt, worker = excluded.worker, epoch = excluded.epoch, live = 1
 		WHERE leases.live = 0 AND leases.epoch = excluded.epoch - 1`, l.Task, l.Job, l.Attempt, l.Worker, l.Epoch)
 	if err != nil {
 		return fmt.Errorf("grant a lease: %w", err)

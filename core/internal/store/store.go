@@ -30,12 +30,13 @@ const readers = 4
 
 // Store is an open record. It is safe for concurrent use.
 type Store struct {
-	writer *sql.DB // one connection
-	reader *sql.DB
-	blobs  string
-	queue  chan commit
-	done   chan struct{}
-	lock   *os.File
+	writer  *sql.DB // one connection
+	reader  *sql.DB
+	blobs   string
+	queue   chan commit
+	closing chan struct{}
+	done    chan struct{}
+	lock    *os.File
 }
 
 // Open opens or makes the record in dir and takes its lock. It fails with
@@ -48,7 +49,7 @@ func Open(ctx context.Context, dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{blobs: filepath.Join(dir, "blobs"), queue: make(chan commit), done: make(chan struct{}), lock: lock}
+	s := &Store{blobs: filepath.Join(dir, "blobs"), queue: make(chan commit), closing: make(chan struct{}), done: make(chan struct{}), lock: lock}
 	if err := s.open(ctx, filepath.Join(dir, "record.db")); err != nil {
 		return nil, errors.Join(err, s.closeAll())
 	}
@@ -61,19 +62,23 @@ func (s *Store) open(ctx context.Context, file string) error {
 		return "file:" + (&url.URL{Path: file}).EscapedPath() +
 			"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)&_pragma=foreign_keys(ON)" + extra
 	}
-	var err error
+	// Made here first: the files beside it (-wal, -shm) take its mode.
+	made, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // Relo's own state folder
+	if err == nil {
+		err = errors.Join(made.Chmod(0o600), made.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("protect the record: %w", err)
+	}
 	if s.writer, err = sql.Open("sqlite", dsn("&_txlock=immediate")); err != nil {
 		return fmt.Errorf("open the record: %w", err)
 	}
 	s.writer.SetMaxOpenConns(1)
-	if _, err := s.writer.ExecContext(ctx, schema); err != nil {
-		return fmt.Errorf("prepare the record %s: %w", file, err)
-	}
 	if err := s.checkVersion(ctx); err != nil {
 		return err
 	}
-	if err := os.Chmod(file, 0o600); err != nil {
-		return fmt.Errorf("protect the record: %w", err)
+	if _, err := s.writer.ExecContext(ctx, schema); err != nil {
+		return fmt.Errorf("prepare the record %s: %w", file, err)
 	}
 	if s.reader, err = sql.Open("sqlite", dsn("&_pragma=query_only(ON)")); err != nil {
 		return fmt.Errorf("open the record for reading: %w", err)
@@ -82,7 +87,12 @@ func (s *Store) open(ctx context.Context, file string) error {
 	return nil
 }
 
+// checkVersion refuses the record of a later version before anything else in
+// it is touched.
 func (s *Store) checkVersion(ctx context.Context) error {
+	if _, err := s.writer.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`); err != nil {
+		return fmt.Errorf("open the record's version: %w", err)
+	}
 	if _, err := s.writer.ExecContext(ctx, `INSERT OR IGNORE INTO meta VALUES ('schema', ?)`, Version); err != nil {
 		return fmt.Errorf("write the record's version: %w", err)
 	}
@@ -96,9 +106,10 @@ func (s *Store) checkVersion(ctx context.Context) error {
 	return nil
 }
 
-// Close waits for commits under way, closes the files and frees the lock.
+// Close waits for commits under way, closes the files and frees the lock. It is
+// called once; a commit that comes later is an error.
 func (s *Store) Close() error {
-	close(s.queue)
+	close(s.closing)
 	<-s.done
 	return s.closeAll()
 }
