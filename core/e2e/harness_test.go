@@ -211,6 +211,25 @@ func (w *world) relo(args ...string) result {
 	return r
 }
 
+// start starts the program; its output is collected.
+func (w *world) start(args ...string) (*exec.Cmd, *lockedBuffer) {
+	w.t.Helper()
+	out := &lockedBuffer{}
+	cmd := exec.CommandContext(w.t.Context(), binary, args...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = w.environ(), w.home, out, out
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	return cmd, out
+}
+
+func exitOf(err error) int {
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
+		return e.ExitCode()
+	}
+	return 0
+}
+
 // events reads the lines of `run --json`.
 func (r result) events(t testing.TB) []job.Event {
 	t.Helper()

@@ -36,6 +36,8 @@ type play struct {
 	workers map[string]act
 	review  map[string]act
 	delay   time.Duration
+	// planUsage is what the plan's answer says of its tokens.
+	planUsage double.Usage
 	// before is called with every turn before it is answered.
 	before func(ctx context.Context, t turn)
 }
@@ -106,7 +108,9 @@ func (p *play) pick(t turn) act {
 	defer p.mu.Unlock()
 	switch t.Role {
 	case "primary":
-		return func(context.Context, turn) double.Reply { return call("submit_plan", p.plan) }
+		r := call("submit_plan", p.plan)
+		r.Usage = p.planUsage
+		return func(context.Context, turn) double.Reply { return r }
 	case "reviewer":
 		if f := p.review[t.title]; f != nil {
 			return f

@@ -144,7 +144,7 @@ func readPlan(resp provider.Response, rules job.PlanRules) (string, []job.Planne
 			continue
 		}
 		plan, faults := prompt.DecodePlan(p.Call.Args)
-		if len(faults) > 0 {
+		if len(plan.Tasks) == 0 && len(faults) > 0 {
 			return "", nil, faults
 		}
 		var tasks []job.PlannedTask
@@ -154,7 +154,7 @@ func readPlan(resp provider.Response, rules job.PlanRules) (string, []job.Planne
 				Images: x.Images, DependsOn: x.DependsOn, Files: x.Files, Checks: x.Checks,
 			})
 		}
-		return plan.Summary, tasks, job.CheckPlan(tasks, rules)
+		return plan.Summary, tasks, append(faults, job.CheckPlan(tasks, rules)...)
 	}
 	return "", nil, []string{"no plan was submitted: call submit_plan with the tasks"}
 }

@@ -17,6 +17,7 @@ func spec(name, words, schema string) provider.ToolSpec {
 func decode[T any](schema string, args json.RawMessage) (T, []string) {
 	var out T
 	if faults := tool.Check(json.RawMessage(schema), args); len(faults) > 0 {
+		_ = json.Unmarshal(args, &out) // what can be read is given with the faults, so that its meaning can be checked too
 		return out, faults
 	}
 	if err := json.Unmarshal(args, &out); err != nil {
