@@ -52,7 +52,7 @@ func (s *shell) cancel(ctx context.Context, l *link, id, reason string) error {
 		s.out.doc(doc)
 		return nil
 	}
-	s.out.line("job %s: Cancelled; %s goes on with it", short(doc.Job), s.hint("retry", doc.Job))
+	s.out.line("job %s: Cancelled; %s says what was done", short(doc.Job), s.hint("show", doc.Job))
 	return nil
 }
 

@@ -12,12 +12,12 @@ import (
 // refused later, by every model.
 const maxImage = 40 << 20
 
-// image is a file that comes with a job, under its base name.
-type image struct{ name, file string }
+// attached is a file that comes with a job, under its base name.
+type attached struct{ name, file string }
 
 // findImages looks at every file before anything is started or sent.
-func findImages(dir string, files []string) ([]image, error) {
-	var out []image
+func findImages(dir string, files []string) ([]attached, error) {
+	var out []attached
 	for _, given := range files {
 		file := given
 		if !filepath.IsAbs(file) {
@@ -41,7 +41,7 @@ func findImages(dir string, files []string) ([]image, error) {
 				}
 			}
 		}
-		out = append(out, image{name, file})
+		out = append(out, attached{name, file})
 	}
 	return out, nil
 }
@@ -59,7 +59,7 @@ func cause(err error) error {
 }
 
 // read gives the whole file; it may have grown since it was found.
-func (i image) read() (data []byte, err error) {
+func (i attached) read() (data []byte, err error) {
 	f, err := os.Open(i.file)
 	if err != nil {
 		return nil, fmt.Errorf("read the picture: %w", err)

@@ -92,7 +92,7 @@ func (s *shell) leave(ctx context.Context, l *link, v *view) error {
 	}
 	if !s.json {
 		s.out.line("%s: %s", flat(v.state.Title, titleRunes), jobState(v.state.Status))
-		s.out.table([][]string{{"  " + s.hint("show", v.id), "says what was done"}, {"  " + s.hint("retry", v.id), "goes on with it"}})
+		s.out.line("  %s says what was done", s.hint("show", v.id))
 	}
 	return &endError{code}
 }

@@ -77,6 +77,9 @@ func (s *shell) root() *cobra.Command {
 	return root
 }
 
+// nearEnough is how many letters a word may be off and still be guessed.
+const nearEnough = 2
+
 // group runs a command that only holds others: alone it shows its help, and
 // an unknown word gets the nearest one.
 func group(c *cobra.Command, args []string) error {
@@ -84,6 +87,7 @@ func group(c *cobra.Command, args []string) error {
 		return c.Help()
 	}
 	hint := c.CommandPath() + " --help lists the commands"
+	c.SuggestionsMinimumDistance = nearEnough
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}

@@ -121,14 +121,14 @@ func waitingWords(b job.WaitingBody) string {
 }
 
 func findingWords(f job.Finding) string {
-	at := ""
+	at := f.Severity
 	if f.File != "" {
-		at = " " + f.File
+		at += " " + f.File
 		if f.Line > 0 {
 			at += fmt.Sprintf(":%d", f.Line)
 		}
 	}
-	return fmt.Sprintf("%s%s: %s", flat(f.Severity, titleRunes), flat(at, 0), flat(f.Text, lineRunes))
+	return because(flat(at, lineRunes), f.Text)
 }
 
 func noticeWords(n job.Notice) string {

@@ -149,9 +149,11 @@ func (s *shell) next(doc protocol.JobDoc) {
 		add("costs", "shows what it was spent on")
 		add("retry", "goes on, if the budget allows it")
 		add("cancel", "ends it")
-	case job.Failed, job.Cancelled, job.Discarded:
+	case job.Failed:
 		add("why", "says what happened")
 		add("retry", "gives it another attempt")
+	case job.Cancelled, job.Discarded:
+		add("why", "says what happened")
 	default:
 		add("watch", "follows it")
 		add("cancel", "ends it")

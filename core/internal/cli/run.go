@@ -180,7 +180,7 @@ func (s *shell) openLasting(ctx context.Context, env app.Env, cfg *config.Config
 	return l, nil
 }
 
-func (s *shell) submit(ctx context.Context, l *link, sub protocol.Submit, images []image, f runFlags) error {
+func (s *shell) submit(ctx context.Context, l *link, sub protocol.Submit, images []attached, f runFlags) error {
 	var err error
 	if sub.Images, err = send(ctx, l.Client, images); err != nil {
 		return err
@@ -204,7 +204,7 @@ func (s *shell) submit(ctx context.Context, l *link, sub protocol.Submit, images
 }
 
 // send puts the pictures where the job finds them.
-func send(ctx context.Context, c *client.Client, images []image) ([]protocol.Attachment, error) {
+func send(ctx context.Context, c *client.Client, images []attached) ([]protocol.Attachment, error) {
 	var out []protocol.Attachment
 	for _, i := range images {
 		data, err := i.read()

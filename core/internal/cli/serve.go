@@ -33,7 +33,7 @@ func (s *shell) serveHere(ctx context.Context) error {
 			s.out.doc(st)
 			return
 		}
-		s.note.line("relo %s serves: process %d, %s, %s to go on with", st.Version, st.PID, count(len(st.Workers), "worker", "workers"), count(st.Jobs, "job", "jobs"))
+		s.note.line("relo %s serves: process %d, %s to go on with", st.Version, st.PID, count(st.Jobs, "job", "jobs"))
 	})
 	return calmEnd(ctx, err)
 }
