@@ -58,6 +58,7 @@ func (o *Orchestrator) renew(ctx context.Context, h protocol.Hold) bool {
 		return false
 	}
 	r.extend(h.Attempt, o.Lease)
+	o.crew.hold(h.Worker, h.Attempt)
 	return true
 }
 

@@ -41,9 +41,6 @@ func (c *crew) heard(h protocol.Hello, now time.Time) (fresh bool) {
 	}
 	fresh = m.boot != h.Boot
 	m.boot, m.pid, m.slots, m.seen, m.leaving = h.Boot, h.PID, h.Slots, now, h.Leaving
-	for _, r := range h.Running {
-		m.holds[r.Attempt] = true
-	}
 	return fresh
 }
 
@@ -90,7 +87,9 @@ func (c *crew) sorted() []*member {
 	return out
 }
 
-// hold notes that a worker has an attempt (after a restart).
+// hold notes that a worker has an attempt (after a restart). It is called where
+// release is, under the lock of the job, so that a hello that was under way when
+// the attempt ended cannot bring it back.
 func (c *crew) hold(worker, attempt string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
