@@ -30,7 +30,7 @@ func run() int {
 			if !first {
 				os.Exit(128 + int(number))
 			}
-			end(&cli.Signal{Number: number})
+			end(&cli.SignalError{Number: number})
 		}
 	}()
 	return cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)

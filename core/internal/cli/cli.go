@@ -18,7 +18,7 @@ import (
 
 // Run is the program: it takes the arguments behind the program's name and
 // gives the exit code of contracts §3. When ctx ends, its cause should be a
-// *Signal, which then decides the code.
+// *SignalError, which then decides the code.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) (exit int) {
 	return (&shell{doors: realDoors(), in: stdin, out: &paper{w: stdout}, note: &paper{w: stderr}, getenv: getenv}).start(ctx, args)
 }

@@ -30,27 +30,28 @@ const (
 )
 
 func exitCodesTopic() *cobra.Command {
-	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: "Exit codes:\n" +
-		"  0        done\n" +
-		"  1        an error of Relo or of the system\n" +
-		"  2        wrong usage or configuration\n" +
-		"  3        the job failed\n" +
-		"  4        a key is missing or was refused\n" +
-		"  5        stopped at the budget\n" +
-		"  6        the daemon cannot be reached, or is of another version\n" +
-		"  7        a person must decide or look\n" +
-		"  8        still running (show --exit-status)\n" +
-		"  9        cancelled\n" +
-		"  124      --timeout was reached\n" +
-		"  130 143  ended by SIGINT, by SIGTERM",
+	return &cobra.Command{
+		Use: "exit-codes", Short: "What the exit codes mean", Long: "Exit codes:\n" +
+			"  0        done\n" +
+			"  1        an error of Relo or of the system\n" +
+			"  2        wrong usage or configuration\n" +
+			"  3        the job failed\n" +
+			"  4        a key is missing or was refused\n" +
+			"  5        stopped at the budget\n" +
+			"  6        the daemon cannot be reached, or is of another version\n" +
+			"  7        a person must decide or look\n" +
+			"  8        still running (show --exit-status)\n" +
+			"  9        cancelled\n" +
+			"  124      --timeout was reached\n" +
+			"  130 143  ended by SIGINT, by SIGTERM",
 	}
 }
 
-// Signal is the cause of a context that a signal ended.
-type Signal struct{ Number syscall.Signal }
+// SignalError is the cause of a context that a signal ended.
+type SignalError struct{ Number syscall.Signal }
 
 // Error names the signal.
-func (s *Signal) Error() string { return "ended by the signal " + s.Number.String() }
+func (s *SignalError) Error() string { return "ended by the signal " + s.Number.String() }
 
 // usageError is a command line that cannot be followed.
 type usageError struct{ words, hint string }
@@ -108,7 +109,7 @@ func (s *shell) fail(doc errorDoc) {
 }
 
 func signalCode(ctx context.Context) int {
-	if sig, ok := errors.AsType[*Signal](context.Cause(ctx)); ok {
+	if sig, ok := errors.AsType[*SignalError](context.Cause(ctx)); ok {
 		return exitSignal + int(sig.Number)
 	}
 	return exitSignal + int(syscall.SIGINT)

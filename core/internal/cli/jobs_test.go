@@ -19,29 +19,25 @@ import (
 	"github.com/relo-dev/relo/core/internal/vision"
 )
 
-func usdOf(v float64) *float64 { return &v }
-
-func tokens(n int64) *int64 { return &n }
-
 // pages are the answers that the tables and documents are made of.
 func pages() *line {
 	rows := []protocol.CostRow{
-		{Job: jobID, Traffic: job.TrafficPlanning, Model: "far/plan", Requests: 1, TokensIn: tokens(1000), TokensOut: tokens(20), TokensCached: tokens(0), Cost: usdOf(0.05)},
-		{Job: jobID, Task: "01a22de0-33be-798b-829f-6916ff091afd", Traffic: job.TrafficConversation, Model: "here/coder", Requests: 2, TokensIn: tokens(5), TokensOut: tokens(6), Pictures: 3},
+		{Job: jobID, Traffic: job.TrafficPlanning, Model: "far/plan", Requests: 1, TokensIn: new(int64(1000)), TokensOut: new(int64(20)), TokensCached: new(int64(0)), Cost: new(0.05)},
+		{Job: jobID, Task: "01a22de0-33be-798b-829f-6916ff091afd", Traffic: job.TrafficConversation, Model: "here/coder", Requests: 2, TokensIn: new(int64(5)), TokensOut: new(int64(6)), Pictures: 3},
 		{Job: jobID, Task: "01a22de0-33be-7990-920e-c67fd07899a3", Traffic: job.TrafficReview, Model: "far/odd", Requests: 4},
 	}
 	l := newLine()
 	l.on("job.list", gives(protocol.JobList{Jobs: []protocol.JobLine{
 		{ID: jobID, Title: "Match the\x1b[31m card\nand more", Status: job.Ready, Tasks: 3, Done: 2, Branch: "relo/x"},
-		{ID: "01a11111-2222-7000-8000-000000000000", Title: "Other", Status: job.StoppedAtBudget, Cost: usdOf(5)},
+		{ID: "01a11111-2222-7000-8000-000000000000", Title: "Other", Status: job.StoppedAtBudget, Cost: new(float64(5))},
 	}}))
 	l.on("costs.list", gives(protocol.CostsDoc{Known: 0.05, Rows: rows}))
 	l.on("models.list", gives(protocol.ModelsDoc{Models: []protocol.ModelDoc{
-		{Ref: "far/plan", Vision: vision.Sees, VisionSource: vision.Catalog, Chat: true, Tools: true, Context: 200000, Price: protocol.PriceDoc{Input: usdOf(3), Output: usdOf(15)}, Rungs: []int{2, 3}},
+		{Ref: "far/plan", Vision: vision.Sees, VisionSource: vision.Catalog, Chat: true, Tools: true, Context: 200000, Price: protocol.PriceDoc{Input: new(float64(3)), Output: new(float64(15))}, Rungs: []int{2, 3}},
 		{Ref: "here/coder", Vision: vision.Blind, VisionSource: vision.Name, VisionDetail: "qwen", Chat: true, Private: true},
 	}}))
 	l.on("job.show", gives(protocol.JobDoc{
-		ID: jobID, Title: "Match the card", Status: job.Running, Repo: "/r", Base: "0123456789abcdef", Budget: usdOf(3), Summary: "one card",
+		ID: jobID, Title: "Match the card", Status: job.Running, Repo: "/r", Base: "0123456789abcdef", Budget: new(float64(3)), Summary: "one card",
 		Notices: []job.Notice{{Level: "warn", Words: "a late result"}}, Attachments: []job.Image{{Path: "card.png", Attachment: true}},
 		Tasks: []protocol.TaskDoc{{
 			ID: "01a22de0-33be-798b-829f-6916ff091afd", Title: "Draw the card", Difficulty: job.Hard, Vision: true, Status: job.TaskReady, Model: "here/coder", Sight: vision.Blind,
@@ -115,7 +111,7 @@ func TestDocumentsForPrograms(t *testing.T) {
 		if strings.Count(out, "\n") != 1 || !json.Valid([]byte(out)) {
 			t.Errorf("relo %s --json prints %q; %s", args, out, note)
 		}
-		for _, k := range strings.Fields(keys) {
+		for k := range strings.FieldsSeq(keys) {
 			has(t, out, `"`+k+`":`)
 		}
 	}
@@ -187,7 +183,7 @@ func TestWatchOfAJobThatNobodyWorksOn(t *testing.T) {
 func TestWatchLeavesTheJobAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, signal := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Minute, func() { signal(&Signal{Number: syscall.SIGINT}) })
+		time.AfterFunc(time.Minute, func() { signal(&SignalError{Number: syscall.SIGINT}) })
 		s := &scene{daemon: true, line: story().on("job.show", gives(protocol.JobDoc{ID: jobID, Status: job.Running, Seq: 8}))}
 		exit, _, note := s.run(ctx, "watch", "@last")
 		exits(t, exit, 130, note)

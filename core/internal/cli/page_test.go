@@ -137,7 +137,7 @@ func TestABillIsTheSumOfItsParts(t *testing.T) {
 				Requests: rapid.IntRange(1, 9).Draw(t, "requests"),
 			}
 			if rapid.Bool().Draw(t, "priced") {
-				r.Cost = usdOf(float64(rapid.IntRange(0, 500).Draw(t, "cents")) / 100)
+				r.Cost = new(float64(rapid.IntRange(0, 500).Draw(t, "cents")) / 100)
 			} else if r.Model == "far/m" {
 				unpriced += r.Requests
 			}
@@ -172,7 +172,7 @@ func TestMoneyInWords(t *testing.T) {
 func TestCalmTextSteersNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		got := calm(rapid.String().Draw(t, "text"))
-		if strings.ContainsAny(got, "\x1b\x07\r\x9b\u202e\u2066\u200f\x7f") {
+		if strings.ContainsAny(got, "\x1b\x07\r\u009b\u202e\u2066\u200f\x7f") {
 			t.Errorf("%q", got)
 		}
 		if line := flat(got, 20); strings.ContainsAny(line, "\n\t") || len([]rune(line)) > 20 {
@@ -325,7 +325,7 @@ func TestServeIsDoneWhenItIsToldToStop(t *testing.T) {
 	s.sh = s.shell(nil, nil)
 	s.sh.serve = func(ctx context.Context, _ app.Env, _ *config.Config, ready func(protocol.StatusDoc)) error {
 		ready(protocol.StatusDoc{Version: "1", PID: 7, Jobs: 2})
-		signal(&Signal{Number: syscall.SIGTERM})
+		signal(&SignalError{Number: syscall.SIGTERM})
 		return ctx.Err()
 	}
 	exit, _, note := s.run(ctx, "serve")

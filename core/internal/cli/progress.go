@@ -113,11 +113,11 @@ func endLines(say func(string) []string, a *job.Attempt, b *job.AttemptEnd) []st
 }
 
 func waitingWords(b job.WaitingBody) string {
-	words := because("Waiting for a worker", b.For)
+	words := []string{because("Waiting for a worker", b.For)}
 	for _, w := range b.Workers {
-		words += fmt.Sprintf("; %s %s", flat(w.Worker, titleRunes), flat(w.Reason, titleRunes))
+		words = append(words, flat(w.Worker, titleRunes)+" "+flat(w.Reason, titleRunes))
 	}
-	return words
+	return strings.Join(words, "; ")
 }
 
 func findingWords(f job.Finding) string {

@@ -268,7 +268,7 @@ func TestASignalCancelsTheJobOrLeavesTheView(t *testing.T) {
 			t.Run(c.name+strings.Join(flags, ""), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ctx, signal := context.WithCancelCause(t.Context())
-					time.AfterFunc(5*time.Second, func() { signal(&Signal{Number: c.signal}) })
+					time.AfterFunc(5*time.Second, func() { signal(&SignalError{Number: c.signal}) })
 					s := &scene{line: cancelling(story()), daemon: c.daemon, terminal: c.terminal}
 					exit, out, note := s.run(ctx, append([]string{"run", "x"}, flags...)...)
 					exits(t, exit, c.exit, note)

@@ -44,7 +44,7 @@ func jobWord(s job.Status) string {
 
 // jobState is the word with what it hides: whether the work was applied.
 func jobState(s job.Status) string {
-	switch s { //nolint:exhaustive // the others say it all in one word
+	switch s {
 	case job.Ready:
 		return "Done, not applied"
 	case job.Applied:
