@@ -25,9 +25,15 @@ func (c *Conn) Prepare(ctx context.Context) error {
 	return nil
 }
 
+// errName says that a worker's id would widen what it can reach.
+var errName = errors.New("a worker's id has only small letters, digits and -")
+
 // PrepareMailbox makes a worker's consumer: one mailbox, one consumer a worker,
 // since a work queue refuses consumers that overlap (error 10100).
 func (c *Conn) PrepareMailbox(ctx context.Context, worker string) error {
+	if !plain(worker) {
+		return fmt.Errorf("prepare the mailbox of %q: %w", worker, errName)
+	}
 	_, err := c.js.CreateOrUpdateConsumer(ctx, taskStream, jetstream.ConsumerConfig{
 		Durable: worker, FilterSubject: TaskSubject(worker), AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait,
 	})
@@ -39,6 +45,9 @@ func (c *Conn) PrepareMailbox(ctx context.Context, worker string) error {
 
 // DropMailbox removes a worker's consumer and what still lies in its mailbox.
 func (c *Conn) DropMailbox(ctx context.Context, worker string) error {
+	if !plain(worker) {
+		return fmt.Errorf("drop the mailbox of %q: %w", worker, errName)
+	}
 	err := c.js.DeleteConsumer(ctx, taskStream, worker)
 	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
 		return fmt.Errorf("drop the mailbox of %s: %w", worker, err)
@@ -119,18 +128,7 @@ func (c *Conn) Mailbox(ctx context.Context, worker string, f func(data []byte) b
 			continue // the mailbox is made when the daemon hears this worker's hello
 		}
 		for ctx.Err() == nil {
-			batch, err := cons.Fetch(1, jetstream.FetchMaxWait(fetchWait))
-			if err != nil {
-				break
-			}
-			for m := range batch.Messages() {
-				if f(m.Data()) {
-					_ = m.Ack() // lost: it comes again and the claim says so
-				} else {
-					_ = m.NakWithDelay(time.Second)
-				}
-			}
-			if batch.Error() != nil && !errors.Is(batch.Error(), nats.ErrTimeout) {
+			if !fetchOne(ctx, cons, f) {
 				break
 			}
 		}
@@ -139,6 +137,26 @@ func (c *Conn) Mailbox(ctx context.Context, worker string, f func(data []byte) b
 		}
 	}
 	return ctx.Err()
+}
+
+// fetchOne waits for one task until ctx ends or fetchWait has passed; ok is
+// false when the mailbox itself failed.
+func fetchOne(ctx context.Context, cons jetstream.Consumer, f func(data []byte) bool) (ok bool) {
+	wait, cancel := context.WithTimeout(ctx, fetchWait)
+	defer cancel()
+	batch, err := cons.Fetch(1, jetstream.FetchContext(wait))
+	if err != nil {
+		return false
+	}
+	for m := range batch.Messages() {
+		if f(m.Data()) {
+			_ = m.Ack() // lost: it comes again and the claim says so
+		} else {
+			_ = m.NakWithDelay(time.Second)
+		}
+	}
+	err = batch.Error()
+	return err == nil || errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded)
 }
 
 func pause(ctx context.Context, d time.Duration) bool {
