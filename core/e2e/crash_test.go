@@ -53,11 +53,15 @@ func (w *world) loseBroker(lose bool) {
 // each runs a crash with the broker's folder kept and lost.
 func each(t *testing.T, f func(t *testing.T, lose bool)) {
 	for _, lose := range []bool{false, true} {
-		t.Run(fmt.Sprintf("broker lost %t", lose), func(t *testing.T) { f(t, lose) })
+		t.Run(fmt.Sprintf("broker lost %t", lose), func(t *testing.T) {
+			t.Parallel()
+			f(t, lose)
+		})
 	}
 }
 
 func TestKilledWhenPlanned(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, lose bool) {
 		l := mixed()
 		l.workers = 0 // planned, and nobody to dispatch to
@@ -74,6 +78,7 @@ func TestKilledWhenPlanned(t *testing.T) {
 }
 
 func TestKilledWhenDispatched(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, lose bool) {
 		w := newWorld(t, mixed(), threeTasks()).smallRepo()
 		d := w.serve()
@@ -103,6 +108,7 @@ func (w *world) signal(pids []int, s syscall.Signal) {
 }
 
 func TestKilledInTheMiddleOfAnAttempt(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, lose bool) {
 		var d *daemon
 		var once sync.Once
@@ -133,6 +139,7 @@ func TestKilledInTheMiddleOfAnAttempt(t *testing.T) {
 }
 
 func TestKilledWhenAResultIsReceived(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, lose bool) {
 		w := newWorld(t, mixed(), threeTasks()).smallRepo()
 		d := w.serve()
@@ -158,6 +165,7 @@ exit $code
 `
 
 func TestKilledInTheMiddleOfAMerge(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, lose bool) {
 		w := newWorld(t, mixed(), threeTasks()).smallRepo()
 		real, err := exec.LookPath("git")
@@ -188,6 +196,7 @@ func TestKilledInTheMiddleOfAMerge(t *testing.T) {
 // A worker that was away for longer than its lease comes back with a result:
 // the task was done by another meanwhile, and the late work is not applied.
 func TestALateResultIsNotApplied(t *testing.T) {
+	t.Parallel()
 	l := mixed()
 	l.lease, l.workers = 5, 2
 	var mu sync.Mutex

@@ -11,6 +11,7 @@ import (
 // A visual task that is called done without the right look is unverified, and
 // after its attempts it fails in those words.
 func TestCalledDoneUnseen(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		agent act
@@ -24,6 +25,7 @@ func TestCalledDoneUnseen(t *testing.T) {
 			steps(shoots("ui.css", "shots/one.png"), shell("sleep 0.1; echo more >> ui.css"), look("shots/one.png"), done("it matches")), "before the last edit"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			l := mixed()
 			l.attempts = 2
 			w := newWorld(t, l, &play{plan: planOf(task("look", "hard", eyes("ref/login.png"))), workers: map[string]act{"Do look": c.agent}}).smallRepo()
@@ -48,6 +50,7 @@ func TestCalledDoneUnseen(t *testing.T) {
 
 // The second attempt is told what was missing, and mends it.
 func TestUnverifiedIsMendedByALook(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, mixed(), &play{
 		plan: planOf(task("look", "hard", eyes("ref/login.png"))),
 		workers: map[string]act{"Do look": func(ctx ctx, tn turn) double.Reply {
@@ -71,6 +74,7 @@ func TestUnverifiedIsMendedByALook(t *testing.T) {
 
 // A reviewer of a visual task who looks at nothing gives no verdict.
 func TestAReviewWithoutALookDoesNotCount(t *testing.T) {
+	t.Parallel()
 	l := mixed()
 	l.attempts = 2
 	w := newWorld(t, l, &play{
@@ -83,6 +87,7 @@ func TestAReviewWithoutALookDoesNotCount(t *testing.T) {
 
 // Nobody sees: the work is done knowingly blind, and a person is asked to look.
 func TestAnAllBlindLadderNeedsEyes(t *testing.T) {
+	t.Parallel()
 	l := mixed()
 	l.models = map[string]double.Model{"small": {}, "middle": {}, "big": {}, "chief": {}}
 	var offered, told bool
@@ -106,6 +111,7 @@ func TestAnAllBlindLadderNeedsEyes(t *testing.T) {
 
 // Nothing changed, but called done.
 func TestAnEmptyDiffIsUnverified(t *testing.T) {
+	t.Parallel()
 	l := mixed()
 	l.attempts = 1
 	w := newWorld(t, l, &play{plan: planOf(task("one", "easy")), workers: map[string]act{"Do one": finish("all is well")}}).smallRepo()

@@ -83,26 +83,38 @@ func reworkOnce(ctx context.Context, t turn) double.Reply {
 }
 
 func TestSixTasksOverBothWiresGiveTheSameTreeThreeTimes(t *testing.T) {
-	var trees []string
-	for range 3 {
-		w := newWorld(t, mixed(), sixTasks()).bigRepo()
-		r := w.relo("run", "Make the six changes", "--repo", w.repo, "--standalone", "--json").mustExit(t, 0)
-		events := r.events(t)
-		id := events[0].Job
-		doc := w.show(id)
-		if doc.Status != job.Ready {
-			t.Fatalf("the job is %s: %s", doc.Status, doc.Reason)
+	t.Parallel()
+	trees := make([]string, 3)
+	t.Run("run", func(t *testing.T) {
+		for i := range trees {
+			t.Run(itoa(i), func(t *testing.T) {
+				t.Parallel()
+				trees[i] = sixTasksOnce(t)
+			})
 		}
-		w.commitsOnce(doc)
-		checkSixTasks(t, w, events)
-		if rows, calls := w.ledgerRows(id), w.calls(); rows != calls {
-			t.Errorf("the ledger has %d rows, the providers saw %d calls", rows, calls)
-		}
-		trees = append(trees, w.git("rev-parse", "refs/heads/"+doc.Branch+"^{tree}"))
-	}
-	if trees[0] != trees[1] || trees[1] != trees[2] {
+	})
+	if trees[0] == "" || trees[0] != trees[1] || trees[1] != trees[2] {
 		t.Errorf("the trees differ: %v", trees)
 	}
+}
+
+// sixTasksOnce runs the job and gives the resulting tree.
+func sixTasksOnce(t *testing.T) string {
+	t.Helper()
+	w := newWorld(t, mixed(), sixTasks()).bigRepo()
+	r := w.relo("run", "Make the six changes", "--repo", w.repo, "--standalone", "--json").mustExit(t, 0)
+	events := r.events(t)
+	id := events[0].Job
+	doc := w.show(id)
+	if doc.Status != job.Ready {
+		t.Fatalf("the job is %s: %s", doc.Status, doc.Reason)
+	}
+	w.commitsOnce(doc)
+	checkSixTasks(t, w, events)
+	if rows, calls := w.ledgerRows(id), w.calls(); rows != calls {
+		t.Errorf("the ledger has %d rows, the providers saw %d calls", rows, calls)
+	}
+	return w.git("rev-parse", "refs/heads/"+doc.Branch+"^{tree}")
 }
 
 func checkSixTasks(t *testing.T, w *world, events []job.Event) {
@@ -141,6 +153,7 @@ func checkSixTasks(t *testing.T, w *world, events []job.Event) {
 // The picture stands where each wire wants it, and it is what `relo image` makes
 // of the same file.
 func TestPicturesStandInTheirPlaceOnBothWires(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ wire, ladder, place, first string }{
 		{double.WireChat, `[{"model":"open/big","difficulty":"easy"}]`, "].content[", "messages[1].content["},
 		{double.WireAnthropic, `[{"model":"anth/chief","difficulty":"easy"}]`, "].content[", "messages[0].content["},

@@ -19,6 +19,7 @@ import (
 // Cancel: five seconds later no process of the job is alive, and no request
 // arrives any more.
 func TestCancelEndsEverything(t *testing.T) {
+	t.Parallel()
 	asked := make(chan struct{}, 100)
 	p := &play{plan: planOf(task("one", "easy"), task("two", "easy"), task("three", "hard"))}
 	p.workers = map[string]act{
@@ -34,10 +35,10 @@ func TestCancelEndsEverything(t *testing.T) {
 	w.serve()
 	id := w.submit("three changes")
 	<-asked
-	w.wait("the command runs", func() bool { return len(marked(t)) > 0 && strings.Contains(fmt.Sprint(marked(t)), "sleep 300") })
+	w.wait("the command runs", func() bool { return len(w.marked()) > 0 && strings.Contains(fmt.Sprint(w.marked()), "sleep 300") })
 	w.relo("cancel", id, "--json").mustExit(t, 0)
 	at := time.Now()
-	w.wait("every process of the job is gone", func() bool { return len(marked(t)) == 0 })
+	w.wait("every process of the job is gone", func() bool { return len(w.marked()) == 0 })
 	if took := time.Since(at); took > 5*time.Second {
 		t.Errorf("the last process ended after %s", took)
 	}
@@ -61,17 +62,18 @@ func TestCancelEndsEverything(t *testing.T) {
 	}
 }
 
-// marked lists the commands of agents that are alive, whatever their group.
-func marked(t testing.TB) []string {
-	t.Helper()
+// marked lists the commands of this world's agents that are alive, whatever their group.
+func (w *world) marked() []string {
+	w.t.Helper()
 	names, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	var out []string
 	for _, name := range names {
-		env, _ := os.ReadFile(name)
-		if strings.Contains(string(env), "\x00RELO_ATTEMPT=") || strings.HasPrefix(string(env), "RELO_ATTEMPT=") {
+		raw, _ := os.ReadFile(name)
+		env := "\x00" + string(raw)
+		if strings.Contains(env, "\x00RELO_ATTEMPT=") && strings.Contains(env, w.home) {
 			cmd, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
 			out = append(out, strings.ReplaceAll(string(cmd), "\x00", " "))
 		}
@@ -81,17 +83,18 @@ func marked(t testing.TB) []string {
 
 // SIGTERM of a run in this process cancels its job and leaves nothing behind.
 func TestSIGTERMCancelsAStandaloneRun(t *testing.T) {
+	t.Parallel()
 	p := &play{plan: planOf(task("one", "easy")), workers: map[string]act{"Do one": steps(shell("sleep 302"))}}
 	w := newWorld(t, mixed(), p).smallRepo()
 	cmd, out := w.start("run", "one", "--repo", w.repo, "--standalone", "--json")
-	w.wait("the command runs", func() bool { return strings.Contains(fmt.Sprint(marked(t)), "sleep 302") })
+	w.wait("the command runs", func() bool { return strings.Contains(fmt.Sprint(w.marked()), "sleep 302") })
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if code := exitOf(cmd.Wait()); code != 143 {
 		t.Errorf("exit %d, want 143\n%s", code, out)
 	}
-	if left := marked(t); len(left) > 0 {
+	if left := w.marked(); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	if doc := w.show("@last"); doc.Status != job.Cancelled {
@@ -101,6 +104,7 @@ func TestSIGTERMCancelsAStandaloneRun(t *testing.T) {
 
 // A budget of 10 with 4 workers at 3 each: never over 10, what is done is kept.
 func TestABudgetIsNeverPassed(t *testing.T) {
+	t.Parallel()
 	l := mixed()
 	l.workers, l.budget, l.review, l.output = 4, "10", false, 1000
 	l.price = `{"input": 0, "output": 3000}` // 1,000 tokens out cost 3
@@ -145,6 +149,7 @@ func TestABudgetIsNeverPassed(t *testing.T) {
 
 // A bad config names every fault; nothing starts.
 func TestABadConfigNamesEveryFault(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, mixed(), &play{}).smallRepo()
 	w.write(filepath.Join(w.home, "relo.json"), `{
   "provider": {},
@@ -181,6 +186,7 @@ func TestABadConfigNamesEveryFault(t *testing.T) {
 // The person's uncommitted changes are the base, and apply keeps what they
 // changed meanwhile.
 func TestApplyKeepsThePersonsEdits(t *testing.T) {
+	t.Parallel()
 	p := &play{plan: planOf(task("one", "easy"))}
 	p.workers = map[string]act{"Do one": steps(call("edit", object{"path": "ui.css", "old": "black", "new": "navy"}), done("edited"))}
 	w := newWorld(t, mixed(), p).smallRepo()
@@ -210,6 +216,7 @@ func TestApplyKeepsThePersonsEdits(t *testing.T) {
 // Two tasks change the same line: the second waits for the person, and a retry
 // does it again on top of the first.
 func TestAMergeConflictWaitsForThePerson(t *testing.T) {
+	t.Parallel()
 	p := &play{plan: planOf(task("one", "easy"), task("two", "easy"))}
 	edit := func(to string) act {
 		return func(ctx ctx, tn turn) double.Reply {
@@ -239,6 +246,7 @@ func TestAMergeConflictWaitsForThePerson(t *testing.T) {
 
 // A key that the provider refuses stops the job with exit code 4.
 func TestARefusedKey(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, mixed(), &play{plan: planOf(task("one", "easy"))}).smallRepo()
 	name := filepath.Join(w.home, "relo.json")
 	text, err := os.ReadFile(name)
@@ -253,6 +261,7 @@ func TestARefusedKey(t *testing.T) {
 
 // A plan that breaks the rules goes back with all faults named, twice.
 func TestABadPlanGoesBackTwice(t *testing.T) {
+	t.Parallel()
 	bad := planOf(task("a", "easy", after("b")), task("b", "silly", after("a")), task("c", "easy", eyes("none.png")))
 	w := newWorld(t, mixed(), &play{plan: bad}).smallRepo()
 	w.relo("run", "plan", "--repo", w.repo, "--standalone", "--json").mustExit(t, 3)
@@ -269,6 +278,7 @@ func TestABadPlanGoesBackTwice(t *testing.T) {
 
 // Everybody is slow to start: a provider that says 429 is asked again as it says.
 func TestABusyProviderIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	var busy int
 	p := &play{plan: planOf(task("one", "easy"))}
 	p.workers = map[string]act{"Do one": func(c context.Context, tn turn) double.Reply {
