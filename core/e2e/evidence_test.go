@@ -19,10 +19,14 @@ func TestCalledDoneUnseen(t *testing.T) {
 	}{
 		{"without a look", steps(shoots("ui.css", "shots/one.png"), done("it matches")), "looked at"},
 		{"with a look at the reference alone", steps(look("ref/login.png"), shoots("ui.css", "shots/one.png"), done("it matches")), "only the reference"},
-		{"with a look from before the last edit",
-			steps(shoots("ui.css", "shots/one.png"), look("shots/one.png"), shell("echo more >> ui.css"), done("it matches")), "before the last edit"},
-		{"with a look at a shot from before the edit",
-			steps(shoots("ui.css", "shots/one.png"), shell("sleep 0.1; echo more >> ui.css"), look("shots/one.png"), done("it matches")), "before the last edit"},
+		{
+			"with a look from before the last edit",
+			steps(shoots("ui.css", "shots/one.png"), look("shots/one.png"), shell("echo more >> ui.css"), done("it matches")), "before the last edit",
+		},
+		{
+			"with a look at a shot from before the edit",
+			steps(shoots("ui.css", "shots/one.png"), shell("sleep 0.1; echo more >> ui.css"), look("shots/one.png"), done("it matches")), "before the last edit",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

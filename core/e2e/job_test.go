@@ -78,8 +78,10 @@ func reworkOnce(ctx context.Context, t turn) double.Reply {
 	if strings.Contains(t.Entries[0].Text, "mended") {
 		return accept(ctx, t)
 	}
-	return call("submit_review", object{"verdict": "rework", "summary": "not mended yet",
-		"findings": []object{{"severity": "high", "file": "out/do-gamma.txt", "line": 1, "text": "the text is wrong"}}})
+	return call("submit_review", object{
+		"verdict": "rework", "summary": "not mended yet",
+		"findings": []object{{"severity": "high", "file": "out/do-gamma.txt", "line": 1, "text": "the text is wrong"}},
+	})
 }
 
 func TestSixTasksOverBothWiresGiveTheSameTreeThreeTimes(t *testing.T) {

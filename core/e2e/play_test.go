@@ -12,8 +12,6 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider/double"
 )
 
-var stopFollowing = client.Stop
-
 // ctx keeps the players' lines short.
 type ctx = context.Context
 
@@ -61,8 +59,10 @@ type planTask struct {
 
 // task is a row of a plan; options change it.
 func task(id, difficulty string, change ...func(*planTask)) planTask {
-	t := planTask{ID: id, Title: "Do " + id, Instructions: "Do what " + id + " says.", Difficulty: difficulty,
-		Images: []string{}, DependsOn: []string{}, Files: []string{}, Checks: []string{}}
+	t := planTask{
+		ID: id, Title: "Do " + id, Instructions: "Do what " + id + " says.", Difficulty: difficulty,
+		Images: []string{}, DependsOn: []string{}, Files: []string{}, Checks: []string{},
+	}
 	for _, c := range change {
 		c(&t)
 	}
@@ -176,16 +176,6 @@ func draws(source, shot string) act {
 // looksThenAccepts is an honest reviewer of a visual task.
 func looksThenAccepts(shot string) act {
 	return steps(look("ref/login.png", shot), call("submit_review", object{"verdict": "accept", "summary": "the pictures match"}))
-}
-
-// lastResult is the text of the newest tool result.
-func (t turn) lastResult() string {
-	for i := len(t.Entries) - 1; i >= 0; i-- {
-		if t.Entries[i].ResultOf != "" {
-			return t.Entries[i].Text
-		}
-	}
-	return ""
 }
 
 // asJSON is for messages of tests.

@@ -115,7 +115,11 @@ func row[In, Out any](name, description string, f func(context.Context, In) (Out
 		if len(bytes.TrimSpace(body)) > 0 {
 			dec := json.NewDecoder(bytes.NewReader(body))
 			dec.DisallowUnknownFields()
-			if err := dec.Decode(&in); err != nil {
+			err := dec.Decode(&in)
+			if err == nil && dec.More() {
+				err = errors.New("more than one document")
+			}
+			if err != nil {
 				return nil, &protocol.Error{Code: protocol.CodeUsage, Message: fmt.Sprintf("%s: %v", name, err), Hint: "client and daemon may be of different versions"}
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -244,8 +245,8 @@ func (c *core) refill(ctx context.Context) error {
 // close undoes open, last first.
 func (c *core) close() error {
 	var errs []error
-	for i := len(c.closers) - 1; i >= 0; i-- {
-		errs = append(errs, c.closers[i]())
+	for _, f := range slices.Backward(c.closers) {
+		errs = append(errs, f())
 	}
 	c.closers = nil
 	return errors.Join(errs...)

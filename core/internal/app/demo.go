@@ -91,7 +91,8 @@ func writeProject(ctx context.Context, dir string) error {
 		}
 	}
 	for _, args := range [][]string{
-		{"init", "-q", "-b", "main"}, {"add", "-A"},
+		{"init", "-q", "-b", "main"},
+		{"add", "-A"},
 		{"-c", "user.name=Relo demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "A login card"},
 	} {
 		cmd := exec.CommandContext(ctx, "git", args...) //nolint:gosec // fixed arguments

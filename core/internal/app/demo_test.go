@@ -36,7 +36,7 @@ func TestTheDemoReachesAReadyJob(t *testing.T) {
 		text, _ := e.MarshalJSON()
 		t.Logf("%.400s", text)
 		if e.Kind == job.KindFinished {
-			return client.Stop
+			return client.ErrStop
 		}
 		return nil
 	})

@@ -110,7 +110,7 @@ func (r repo) Compare(ctx context.Context, from, to string, limit int) (orchestr
 	if err != nil {
 		return orchestrator.Comparison{}, err
 	}
-	patch, cut, err := r.Repo.Diff(ctx, from, to, limit)
+	patch, cut, err := r.Diff(ctx, from, to, limit)
 	return orchestrator.Comparison{Files: fileChanges(changes), Diff: patch, Truncated: cut}, err
 }
 

@@ -189,7 +189,7 @@ func (c *core) runChild(ctx context.Context, j join, file string) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, self, "worker", "--join", file)
+	cmd := exec.CommandContext(ctx, self, "worker", "--join", file) //nolint:gosec // this program itself
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = stopTime
@@ -235,7 +235,8 @@ func takeWorkerLock(name string) (*os.File, error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return nil, errors.Join(fmt.Errorf("another process is this worker (%s)", name), f.Close())
 	}
-	if err := f.Truncate(0); err == nil {
+	err = f.Truncate(0)
+	if err == nil {
 		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())), 0)
 	}
 	if err != nil {

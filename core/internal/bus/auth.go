@@ -45,7 +45,7 @@ func LoadCreds(name string) (Creds, error) {
 
 // Save writes a credentials file that only its owner can read.
 func (c Creds) Save(name string) error {
-	text, err := json.Marshal(c)
+	text, err := json.Marshal(c) //nolint:gosec // a credentials file is what this writes, 0600
 	if err != nil {
 		return fmt.Errorf("encode the credentials: %w", err)
 	}

@@ -174,8 +174,10 @@ func TestAWorkerSpeaksOnlyWhereItMay(t *testing.T) {
 	} {
 		say(w, subject)
 	}
-	for _, subject := range []string{API + "job.submit", API + "job.cancel", API + "job.apply", API + "job.retry", API + "worker.hello", API + "attempt.finish",
-		API + "blob.put", EventSubject("j"), ControlSubject("w"), TaskSubject("w"), "$JS.API.STREAM.DELETE." + eventStream} {
+	for _, subject := range []string{
+		API + "job.submit", API + "job.cancel", API + "job.apply", API + "job.retry", API + "worker.hello", API + "attempt.finish",
+		API + "blob.put", EventSubject("j"), ControlSubject("w"), TaskSubject("w"), "$JS.API.STREAM.DELETE." + eventStream,
+	} {
 		say(v, subject)
 	}
 	say(w, API+"attempt.claim") // allowed: marks the end

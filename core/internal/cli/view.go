@@ -71,7 +71,7 @@ func (v *view) take(e job.Event) error {
 		return v.sh.out.err
 	}
 	if v.rests() {
-		return client.Stop
+		return client.ErrStop
 	}
 	return nil
 }

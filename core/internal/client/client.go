@@ -175,8 +175,8 @@ func (c *Client) Ask(ctx context.Context, a protocol.Ask) (traffic.Answer, error
 	return call[traffic.Answer](ctx, c, "model.call", a)
 }
 
-// Stop is what a follower returns to end the following without an error.
-var Stop = errors.New("enough") //nolint:errname,staticcheck // a word of control, as io.EOF is
+// ErrStop is what a follower returns to end the following without an error.
+var ErrStop = errors.New("enough")
 
 const (
 	// awayWait is the pause before asking again while the daemon is away, and
@@ -190,7 +190,7 @@ const (
 )
 
 // Follow calls f with every event of a job after a number, in order and each
-// once, those that were and those to come, until f returns Stop or another
+// once, those that were and those to come, until f returns ErrStop or another
 // error, or ctx ends. While the daemon is away it waits.
 func (c *Client) Follow(ctx context.Context, id string, after int64, f func(job.Event) error) error {
 	news := make(chan job.Event, newsBuffer)
@@ -212,7 +212,7 @@ func (c *Client) Follow(ctx context.Context, id string, after int64, f func(job.
 }
 
 func quiet(err error) error {
-	if errors.Is(err, Stop) {
+	if errors.Is(err, ErrStop) {
 		return nil
 	}
 	return err

@@ -74,7 +74,7 @@ func Post(ctx context.Context, client *http.Client, r Request) (*Answer, error) 
 		w.stop()
 		return nil, &Error{Why: errors.New("the request cannot be built"), Err: bare(err)}
 	}
-	resp, err := own.Do(req)
+	resp, err := own.Do(req) //nolint:bodyclose // the Answer closes it
 	if err != nil {
 		f := &Error{Sent: sent.Load(), Why: w.reason(), Err: bare(err)}
 		w.stop()

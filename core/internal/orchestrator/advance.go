@@ -14,7 +14,7 @@ func (t *turn) advance() {
 	switch t.state.Status { //nolint:exhaustive // in the other states Relo waits for a person
 	case job.Planning:
 		if t.state.ID != "" {
-			t.effect("planning", t.run.plan)
+			t.effect("planning", t.plan)
 		}
 	case job.Running:
 		t.advanceTasks()
@@ -78,7 +78,7 @@ func (t *turn) release(task *job.Task) {
 }
 
 func endWords(s job.TaskState) string {
-	switch s { //nolint:exhaustive // the others are no bad ends
+	switch s {
 	case job.TaskFailed:
 		return "failed"
 	case job.TaskCancelled:
@@ -102,7 +102,7 @@ func (t *turn) judged(task *job.Task) {
 		t.move(task, job.MoveHold, a.End.Reason)
 		return
 	}
-	switch a.End.Outcome { //nolint:exhaustive // lost and cancelled never come here
+	switch a.End.Outcome {
 	case job.Done:
 		t.move(task, job.MoveReview, "")
 		if !t.o.AutoReview {
@@ -130,7 +130,7 @@ func (t *turn) judgedHelper(task *job.Task, a *job.Attempt) {
 		t.move(task, job.MoveHold, a.End.Reason)
 		return
 	}
-	switch a.End.Outcome { //nolint:exhaustive // lost and cancelled never come here
+	switch a.End.Outcome {
 	case job.Done:
 		t.move(task, job.MoveAccept, "")
 	case job.OutBudget:
@@ -195,7 +195,7 @@ func (t *turn) follow(task *job.Task, v job.Verdict) {
 	switch v.Verdict {
 	case job.VerdictAccept:
 		id := task.ID
-		t.effect("merging "+task.Key, func(ctx context.Context) error { return t.run.merge(ctx, id) })
+		t.effect("merging "+task.Key, func(ctx context.Context) error { return t.merge(ctx, id) })
 	case job.VerdictReject:
 		t.move(task, job.MoveRework, "the review rejects it: "+v.Summary)
 	default:

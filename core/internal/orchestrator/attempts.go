@@ -22,8 +22,10 @@ const beatsPerLease = 4
 // no longer its own come back to be stopped.
 func (o *Orchestrator) Hello(ctx context.Context, h protocol.Hello) (protocol.Welcome, error) {
 	if h.Version != protocol.Version {
-		return protocol.Welcome{}, &protocol.Error{Code: protocol.CodeUsage,
-			Message: fmt.Sprintf("worker %s speaks version %q of the API, this daemon %q", h.Worker, h.Version, protocol.Version), Hint: "use the same Relo on both sides"}
+		return protocol.Welcome{}, &protocol.Error{
+			Code:    protocol.CodeUsage,
+			Message: fmt.Sprintf("worker %s speaks version %q of the API, this daemon %q", h.Worker, h.Version, protocol.Version), Hint: "use the same Relo on both sides",
+		}
 	}
 	fresh := o.crew.heard(h, time.Now())
 	if fresh {
@@ -116,8 +118,10 @@ func (o *Orchestrator) Claim(ctx context.Context, h protocol.Hold) (protocol.Ass
 			return err
 		}
 		t.batch.Held = &record.Lease{Task: h.Task, Attempt: h.Attempt, Worker: h.Worker, Epoch: h.Epoch}
-		t.emit(job.Event{Kind: job.KindStarted, Task: h.Task, Attempt: h.Attempt, Worker: h.Worker, Model: task.Model,
-			Body: &job.Started{Number: out.Number, Engine: out.Engine, Epoch: h.Epoch, Tools: []string{}, Base: out.Base}})
+		t.emit(job.Event{
+			Kind: job.KindStarted, Task: h.Task, Attempt: h.Attempt, Worker: h.Worker, Model: task.Model,
+			Body: &job.Started{Number: out.Number, Engine: out.Engine, Epoch: h.Epoch, Tools: []string{}, Base: out.Base},
+		})
 		t.move(task, job.MoveClaim, "")
 		t.extend(h.Attempt, o.Lease)
 		return nil
@@ -295,8 +299,10 @@ func (r *run) askCall(ctx context.Context, a protocol.Ask) (traffic.Call, contex
 	for _, l := range task.Attempt(a.Attempt).Looks {
 		shown[l.ID] = true
 	}
-	call := traffic.Call{Job: r.id, Task: a.Task, Attempt: a.Attempt, Traffic: class, Chain: r.chainOf(task), Request: a.Request,
-		Budget: r.budget(r.state.Submitted), Shown: shown}
+	call := traffic.Call{
+		Job: r.id, Task: a.Task, Attempt: a.Attempt, Traffic: class, Chain: r.chainOf(task), Request: a.Request,
+		Budget: r.budget(r.state.Submitted), Shown: shown,
+	}
 	ctx, done := r.callLocked(ctx, a.Attempt)
 	return call, ctx, done, nil
 }

@@ -169,8 +169,10 @@ func (o *Orchestrator) Apply(ctx context.Context, id string) (protocol.ApplyDoc,
 		return protocol.ApplyDoc{Job: id, Commit: applied.Commit, BackupRef: applied.BackupRef, Files: applied.Files}, nil
 	}
 	if state != job.Ready {
-		return protocol.ApplyDoc{}, &protocol.Error{Code: protocol.CodeNotReady,
-			Message: fmt.Sprintf("the job is %s; only a ready one can be applied", state), Hint: "relo show " + short(id)}
+		return protocol.ApplyDoc{}, &protocol.Error{
+			Code:    protocol.CodeNotReady,
+			Message: fmt.Sprintf("the job is %s; only a ready one can be applied", state), Hint: "relo show " + short(id),
+		}
 	}
 	repo, err := o.Repos.Open(ctx, sub.Repo)
 	if err != nil {
@@ -181,9 +183,11 @@ func (o *Orchestrator) Apply(ctx context.Context, id string) (protocol.ApplyDoc,
 		return protocol.ApplyDoc{}, err
 	}
 	if len(done.Conflicts) > 0 {
-		return protocol.ApplyDoc{}, &protocol.Error{Code: protocol.CodeConflict,
+		return protocol.ApplyDoc{}, &protocol.Error{
+			Code:    protocol.CodeConflict,
 			Message: "your files and the job changed the same lines, so nothing was touched: " + strings.Join(done.Conflicts, ", "),
-			Hint:    "merge the branch " + branchOf(id) + " yourself, or put your change aside and apply again"}
+			Hint:    "merge the branch " + branchOf(id) + " yourself, or put your change aside and apply again",
+		}
 	}
 	err = r.do(context.WithoutCancel(ctx), func(t *turn) error {
 		t.emit(job.Event{Kind: job.KindApplied, Body: &job.AppliedBody{Commit: head, BackupRef: done.BackupRef, Files: done.Files}})

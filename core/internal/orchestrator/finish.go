@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/relo-dev/relo/core/internal/catalog"
@@ -55,8 +56,10 @@ func (t *turn) tooLate(f protocol.Finish) bool {
 	}
 	if !t.late[f.Attempt] {
 		t.late[f.Attempt] = true
-		t.emit(job.Event{Kind: job.KindNotice, Task: task.ID, Attempt: f.Attempt, Worker: f.Worker, Body: &job.Notice{Level: "warn",
-			Words: fmt.Sprintf("late result of %q, not applied: its lease (epoch %d) had ended; the work is kept at refs/relo/attempt/%s", task.Title, f.Epoch, f.Attempt)}})
+		t.emit(job.Event{Kind: job.KindNotice, Task: task.ID, Attempt: f.Attempt, Worker: f.Worker, Body: &job.Notice{
+			Level: "warn",
+			Words: fmt.Sprintf("late result of %q, not applied: its lease (epoch %d) had ended; the work is kept at refs/relo/attempt/%s", task.Title, f.Epoch, f.Attempt),
+		}})
 	}
 	return true
 }
@@ -131,12 +134,7 @@ var pictureEndings = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"}
 
 func isPicture(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
-	for _, e := range pictureEndings {
-		if ext == e {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(pictureEndings, ext)
 }
 
 func changesPictures(files []job.FileChange) bool {
@@ -175,8 +173,10 @@ func (t *turn) addDebug(task *job.Task) {
 }
 
 func (t *turn) addHelper(task *job.Task, a *job.Attempt, kind job.TaskKind, key, title string) {
-	add := &job.Added{ID: job.NewID(), Key: key, Title: title, Instructions: task.Instructions, TaskKind: kind, Difficulty: task.Difficulty,
-		Vision: task.Vision, Images: task.Images, ReviewOf: task.ID}
+	add := &job.Added{
+		ID: job.NewID(), Key: key, Title: title, Instructions: task.Instructions, TaskKind: kind, Difficulty: task.Difficulty,
+		Vision: task.Vision, Images: task.Images, ReviewOf: task.ID,
+	}
 	if a != nil {
 		add.OfAttempt = a.ID
 	}

@@ -166,8 +166,10 @@ func faultsBack(m provider.Message, faults []string) provider.Message {
 	back := provider.Message{Role: provider.RoleTool}
 	for _, p := range m.Parts {
 		if p.Call != nil {
-			back.Parts = append(back.Parts, provider.Part{Kind: provider.PartResult,
-				Result: &provider.Result{ID: p.Call.ID, Name: p.Call.Name, Text: words, IsError: true}})
+			back.Parts = append(back.Parts, provider.Part{
+				Kind:   provider.PartResult,
+				Result: &provider.Result{ID: p.Call.ID, Name: p.Call.Name, Text: words, IsError: true},
+			})
 		}
 	}
 	if len(back.Parts) == 0 {
@@ -188,8 +190,10 @@ func (r *run) planned(ctx context.Context, summary string, tasks []job.PlannedTa
 			ids[p.ID] = job.NewID()
 		}
 		for _, p := range tasks {
-			add := job.Added{ID: ids[p.ID], Key: p.ID, Title: p.Title, Instructions: p.Instructions, TaskKind: job.Work,
-				Difficulty: p.Difficulty, Vision: p.Vision, Files: p.Files, Checks: p.Checks}
+			add := job.Added{
+				ID: ids[p.ID], Key: p.ID, Title: p.Title, Instructions: p.Instructions, TaskKind: job.Work,
+				Difficulty: p.Difficulty, Vision: p.Vision, Files: p.Files, Checks: p.Checks,
+			}
 			for _, name := range p.Images {
 				img, _ := rules.Image(name) // checked before
 				add.Images = append(add.Images, img)

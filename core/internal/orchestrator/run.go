@@ -146,8 +146,10 @@ func (t *turn) move(task *job.Task, m job.TaskMove, reason string) {
 		t.err = fmt.Errorf("task %s: %w", task.Key, err)
 		return
 	}
-	t.emit(job.Event{Kind: job.KindTaskStatus, Task: task.ID, Attempt: task.Current, Model: task.Model,
-		Body: &job.StatusChange{From: string(task.Status), To: string(to), Reason: reason}})
+	t.emit(job.Event{
+		Kind: job.KindTaskStatus, Task: task.ID, Attempt: task.Current, Model: task.Model,
+		Body: &job.StatusChange{From: string(task.Status), To: string(to), Reason: reason},
+	})
 }
 
 // moveJob makes the job's move.
@@ -269,8 +271,10 @@ func (t *turn) looseEnds() {
 func (t *turn) lose(task *job.Task, reason string) {
 	attempt := task.Current
 	worker := task.Attempt(attempt).Worker
-	t.emit(job.Event{Kind: job.KindTaskStatus, Task: task.ID, Attempt: attempt, Worker: worker, Model: task.Model,
-		Body: &job.StatusChange{From: string(task.Status), To: string(job.TaskLost), Reason: reason}})
+	t.emit(job.Event{
+		Kind: job.KindTaskStatus, Task: task.ID, Attempt: attempt, Worker: worker, Model: task.Model,
+		Body: &job.StatusChange{From: string(task.Status), To: string(job.TaskLost), Reason: reason},
+	})
 	t.free(task, attempt)
 	t.o.crew.release(worker, attempt)
 }

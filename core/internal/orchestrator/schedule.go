@@ -40,8 +40,10 @@ func (t *turn) dispatch(task *job.Task) {
 		return
 	}
 	t.undo = append(t.undo, func() { t.o.crew.release(worker, attempt) })
-	t.emit(job.Event{Kind: job.KindTaskStatus, Task: task.ID, Attempt: attempt, Worker: worker, Model: string(choice.Model.Ref),
-		Body: &job.StatusChange{From: string(task.Status), To: string(to), Epoch: lease.Epoch}})
+	t.emit(job.Event{
+		Kind: job.KindTaskStatus, Task: task.ID, Attempt: attempt, Worker: worker, Model: string(choice.Model.Ref),
+		Body: &job.StatusChange{From: string(task.Status), To: string(to), Epoch: lease.Epoch},
+	})
 	t.batch.Grants = append(t.batch.Grants, lease)
 	t.extend(attempt, t.o.Lease)
 	t.post(task, lease, "first")
@@ -81,18 +83,22 @@ func (t *turn) route(task *job.Task) routing.Choice {
 	}
 	m := choice.Model
 	if task.Model != "" && task.Model != string(m.Ref) && task.Tried() > 0 {
-		t.emit(job.Event{Kind: job.KindEscalated, Task: task.ID, Model: string(m.Ref),
-			Body: &job.Escalated{From: task.Model, To: string(m.Ref), Why: task.NeedsAgain}})
+		t.emit(job.Event{
+			Kind: job.KindEscalated, Task: task.ID, Model: string(m.Ref),
+			Body: &job.Escalated{From: task.Model, To: string(m.Ref), Why: task.NeedsAgain},
+		})
 	}
-	t.emit(job.Event{Kind: job.KindRouted, Task: task.ID, Model: string(m.Ref),
-		Body: &job.Routed{Rung: choice.Rung, Reasons: choice.Reasons, Sight: m.Sight.Sight, SightSource: m.Sight.Source}})
+	t.emit(job.Event{
+		Kind: job.KindRouted, Task: task.ID, Model: string(m.Ref),
+		Body: &job.Routed{Rung: choice.Rung, Reasons: choice.Reasons, Sight: m.Sight.Sight, SightSource: m.Sight.Source},
+	})
 	return choice
 }
 
 func (t *turn) choose(task *job.Task) routing.Choice {
 	need := routing.Need{Vision: task.Vision, Tools: true, Private: t.state.Private}
 	ladder := t.o.Ladder
-	switch task.Kind() {
+	switch task.Kind() { //nolint:exhaustive // work follows
 	case job.Review:
 		return t.chooseReviewer(task, need)
 	case job.Debug:

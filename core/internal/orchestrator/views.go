@@ -79,8 +79,10 @@ func (o *Orchestrator) Resolve(ctx context.Context, ref string) (protocol.Resolv
 			return r, nil
 		}
 	}
-	return protocol.Resolved{}, &protocol.Error{Code: protocol.CodeAmbiguous,
-		Message: fmt.Sprintf("%q means %d jobs or tasks", ref, len(found)), Hint: "give more of the id"}
+	return protocol.Resolved{}, &protocol.Error{
+		Code:    protocol.CodeAmbiguous,
+		Message: fmt.Sprintf("%q means %d jobs or tasks", ref, len(found)), Hint: "give more of the id",
+	}
 }
 
 func (o *Orchestrator) resolveTask(ctx context.Context, id, ref, key string, hasKey bool, found map[string]protocol.Resolved) error {

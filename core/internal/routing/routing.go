@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/relo-dev/relo/core/internal/catalog"
 	"github.com/relo-dev/relo/core/internal/job"
@@ -62,14 +63,11 @@ func (c Choice) Words() string { return Words(c.Reasons) }
 
 // Words joins reasons into one sentence.
 func Words(reasons []job.Reason) string {
-	out := ""
+	words := make([]string, len(reasons))
 	for i, r := range reasons {
-		if i > 0 {
-			out += "; "
-		}
-		out += r.Words
+		words[i] = r.Words
 	}
-	return out
+	return strings.Join(words, "; ")
 }
 
 func reason(code, format string, args ...any) job.Reason {
@@ -279,8 +277,10 @@ func (l Ladder) Escalate(from int, n Need) Choice {
 	least := l.leastAfter(from, n)
 	for i := from + 1; i < len(l); i++ {
 		if chain := l[i].fit(n, least); len(chain) > 0 {
-			return Choice{Rung: i, Model: chain[0], Chain: chain, OK: true,
-				Reasons: []job.Reason{reason(CodeEscalated, "the last attempt failed on %s, so %s tries next", l[from].lead().Ref, chain[0].Ref)}}
+			return Choice{
+				Rung: i, Model: chain[0], Chain: chain, OK: true,
+				Reasons: []job.Reason{reason(CodeEscalated, "the last attempt failed on %s, so %s tries next", l[from].lead().Ref, chain[0].Ref)},
+			}
 		}
 	}
 	if stay := l[from].fit(n, least); len(stay) > 0 {
@@ -335,8 +335,10 @@ func (l Ladder) Reviewer(author catalog.Ref, rung int, n Need) Choice {
 	}
 	for _, i := range l.walk(rung) { // only the author is left, or nobody
 		if chain := l[i].fit(n, least); len(chain) > 0 {
-			return Choice{Rung: i, Model: chain[0], Chain: chain, OK: true,
-				Reasons: []job.Reason{reason(CodeSame, "no other model fits, so the author's own reviews: %s", chain[0].Ref)}}
+			return Choice{
+				Rung: i, Model: chain[0], Chain: chain, OK: true,
+				Reasons: []job.Reason{reason(CodeSame, "no other model fits, so the author's own reviews: %s", chain[0].Ref)},
+			}
 		}
 	}
 	return l.settle(rung, n, least, nil)
@@ -348,8 +350,10 @@ func others(chain []catalog.Model, author catalog.Ref) []catalog.Model {
 
 // Chosen is a model that the person set: it is taken as it is and never escalated.
 func Chosen(m catalog.Model) Choice {
-	return Choice{Rung: -1, Model: m, Chain: []catalog.Model{m}, OK: true,
-		Reasons: []job.Reason{reason(CodeChosen, "you chose %s", m.Ref)}}
+	return Choice{
+		Rung: -1, Model: m, Chain: []catalog.Model{m}, OK: true,
+		Reasons: []job.Reason{reason(CodeChosen, "you chose %s", m.Ref)},
+	}
 }
 
 // Via takes the first model of a route set by the person that fits; with eyes
@@ -363,6 +367,8 @@ func Via(name string, route []catalog.Model, n Need) Choice {
 	if len(chain) == 0 {
 		return Choice{Rung: -1, Reasons: []job.Reason{reason(CodeUnfit, "no model of the route for %s fits", name)}}
 	}
-	return Choice{Rung: -1, Model: chain[0], Chain: chain, OK: true,
-		Reasons: []job.Reason{reason(CodeRoute, "%s leads the route for %s", chain[0].Ref, name)}}
+	return Choice{
+		Rung: -1, Model: chain[0], Chain: chain, OK: true,
+		Reasons: []job.Reason{reason(CodeRoute, "%s leads the route for %s", chain[0].Ref, name)},
+	}
 }

@@ -13,8 +13,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/relo-dev/relo/core/internal/record"
-
 	_ "modernc.org/sqlite" // the driver "sqlite", pure Go
 )
 
@@ -123,12 +121,4 @@ func (s *Store) closeAll() error {
 		errs = append(errs, s.writer.Close())
 	}
 	return errors.Join(append(errs, s.lock.Close())...)
-}
-
-// missing turns the driver's "no rows" into the record's word.
-func missing(err error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return record.ErrUnknown
-	}
-	return err
 }

@@ -77,8 +77,10 @@ func (s *Store) Rows(ctx context.Context, id string, since time.Time) ([]ledger.
 		ms int64
 	}
 	list, err := collect(rows, func(f *flat) []any {
-		return []any{&f.ID, &f.ms, &f.Job, &f.Task, &f.Attempt, &f.Traffic, &f.Model, &f.Place, &f.Reserved, &f.Usage.TokensIn, &f.Usage.TokensOut,
-			&f.Usage.TokensCached, &f.Pictures, &f.PictureTokens, &f.Cost, &f.MS, &f.Outcome}
+		return []any{
+			&f.ID, &f.ms, &f.Job, &f.Task, &f.Attempt, &f.Traffic, &f.Model, &f.Place, &f.Reserved, &f.Usage.TokensIn, &f.Usage.TokensOut,
+			&f.Usage.TokensCached, &f.Pictures, &f.PictureTokens, &f.Cost, &f.MS, &f.Outcome,
+		}
 	})
 	if err != nil {
 		return nil, err

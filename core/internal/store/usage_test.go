@@ -14,7 +14,8 @@ import (
 	"github.com/relo-dev/relo/core/internal/record"
 )
 
-func at[T any](v T) *T { return &v }
+//go:fix inline
+func at[T any](v T) *T { return new(v) }
 
 var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
@@ -38,30 +39,30 @@ func settleRow(t *testing.T, s *Store, r ledger.Row) {
 }
 
 func TestReserveWaitsForWhatIsUnderWayAndRefusesWhatIsSpent(t *testing.T) {
-	s, b := fresh(t), ledger.Budget{PerJob: at(1.0)}
-	if v := reserve(t, s, ask("a", at(0.7)), b); v != record.Granted {
+	s, b := fresh(t), ledger.Budget{PerJob: new(1.0)}
+	if v := reserve(t, s, ask("a", new(0.7)), b); v != record.Granted {
 		t.Fatalf("a: %v", v)
 	}
-	if v := reserve(t, s, ask("b", at(0.7)), b); v != record.Wait {
+	if v := reserve(t, s, ask("b", new(0.7)), b); v != record.Wait {
 		t.Errorf("only a reservation stands in the way: %v", v)
 	}
 	done := ask("a", nil)
-	done.Cost, done.Outcome, done.Usage = at(0.1), ledger.OutcomeOK, provider.Usage{TokensIn: at(int64(5)), TokensOut: at(int64(6))}
+	done.Cost, done.Outcome, done.Usage = new(0.1), ledger.OutcomeOK, provider.Usage{TokensIn: new(int64(5)), TokensOut: new(int64(6))}
 	settleRow(t, s, done)
-	if v := reserve(t, s, ask("b", at(0.7)), b); v != record.Granted {
+	if v := reserve(t, s, ask("b", new(0.7)), b); v != record.Granted {
 		t.Errorf("a cost less than was held for it: %v", v)
 	}
 	must(t, s.Unsent(t.Context(), "b"))
-	if v := reserve(t, s, ask("c", at(0.9)), b); v != record.Granted {
+	if v := reserve(t, s, ask("c", new(0.9)), b); v != record.Granted {
 		t.Errorf("what was never sent holds nothing: %v", v)
 	}
 	unknown := ask("c", nil)
 	unknown.Outcome = "cut"
 	settleRow(t, s, unknown)
-	if v := reserve(t, s, ask("d", at(0.2)), b); v != record.Refused {
+	if v := reserve(t, s, ask("d", new(0.2)), b); v != record.Refused {
 		t.Errorf("a settled request of unknown cost counts as what was held for it: %v", v)
 	}
-	other := ask("e", at(0.2))
+	other := ask("e", new(0.2))
 	other.Job = "k"
 	if v := reserve(t, s, other, b); v != record.Granted {
 		t.Errorf("another job has its own budget: %v", v)
@@ -75,16 +76,16 @@ func TestReserveWaitsForWhatIsUnderWayAndRefusesWhatIsSpent(t *testing.T) {
 }
 
 func TestTheDaysBudgetIsOfOneDay(t *testing.T) {
-	s, b := fresh(t), ledger.Budget{PerDay: at(1.0)}
-	r := ask("a", at(0.9))
+	s, b := fresh(t), ledger.Budget{PerDay: new(1.0)}
+	r := ask("a", new(0.9))
 	r.Time = time.Date(2026, 11, 29, 23, 59, 59, 0, time.UTC)
 	if v := reserve(t, s, r, b); v != record.Granted {
 		t.Fatal(v)
 	}
-	if v := reserve(t, s, ask("b", at(0.9)), b); v != record.Granted {
+	if v := reserve(t, s, ask("b", new(0.9)), b); v != record.Granted {
 		t.Errorf("yesterday's is another day's: %v", v)
 	}
-	other := ask("c", at(0.9))
+	other := ask("c", new(0.9))
 	other.Job = "k"
 	if v := reserve(t, s, other, b); v != record.Wait {
 		t.Errorf("another job is of the same day: %v", v)
@@ -93,7 +94,7 @@ func TestTheDaysBudgetIsOfOneDay(t *testing.T) {
 
 // Callers at once cannot pass the bound together.
 func TestSixteenAtOnceNeverPassTheBound(t *testing.T) {
-	s, b := fresh(t), ledger.Budget{PerJob: at(1.0), PerDay: at(1.5)}
+	s, b := fresh(t), ledger.Budget{PerJob: new(1.0), PerDay: new(1.5)}
 	const each = 0.125 // exact in binary, so that the sum is too
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -134,13 +135,13 @@ func TestSixteenAtOnceNeverPassTheBound(t *testing.T) {
 
 func TestRowsSayWhatWasSettled(t *testing.T) {
 	s := fresh(t)
-	first, second := ask("a", at(0.5)), ask("b", nil)
+	first, second := ask("a", new(0.5)), ask("b", nil)
 	second.Time, second.Job, second.Place = noon.Add(time.Minute), "k", 2
 	reserve(t, s, first, ledger.Budget{})
 	reserve(t, s, second, ledger.Budget{})
 	done := first
-	done.Usage = provider.Usage{TokensIn: at(int64(10)), TokensOut: at(int64(20)), TokensCached: at(int64(3))}
-	done.Cost, done.MS, done.Outcome, done.Reserved = at(0.25), 1234, ledger.OutcomeOK, nil
+	done.Usage = provider.Usage{TokensIn: new(int64(10)), TokensOut: new(int64(20)), TokensCached: new(int64(3))}
+	done.Cost, done.MS, done.Outcome, done.Reserved = new(0.25), 1234, ledger.OutcomeOK, nil
 	settleRow(t, s, done)
 	rows, err := s.Rows(t.Context(), "", time.Time{})
 	must(t, err)

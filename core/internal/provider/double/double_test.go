@@ -119,8 +119,10 @@ func TestChatRules(t *testing.T) {
 		{"no JSON", `{`, 400, "could not parse"},
 		{"a picture for a blind model", show("blind", "data:image/png;base64,"+small), 400, "Invalid content type. image_url is only supported by certain models"},
 		{"a picture for a blind model of another provider", show("other", "data:image/png;base64,"+small), 404, "No endpoints found that support image input"},
-		{"a picture in a tool's message", say(hello + `,` + calls + `,{"role":"tool","tool_call_id":"a","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,` + small + `"}}]}`),
-			400, "Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL"},
+		{
+			"a picture in a tool's message", say(hello + `,` + calls + `,{"role":"tool","tool_call_id":"a","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,` + small + `"}}]}`),
+			400, "Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL",
+		},
 		{"a type of another wire", say(`{"role":"user","content":[{"type":"image"}]}`), 400, "Invalid value: 'image'. Supported values are: 'text' and 'image_url'"},
 		{"a string for image_url", say(`{"role":"user","content":[{"type":"image_url","image_url":"data:"}]}`), 400, "expected an object, but got a string instead"},
 		{"a broken data URL", show("sees", "data:image/png,"+small), 400, "Expected a valid URL"},

@@ -175,7 +175,7 @@ func xImages(t testing.TB) string {
 
 func mustRead(t testing.TB, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path) //nolint:gosec // a test's own picture
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,8 +66,14 @@ func TestNamesThatLeadInside(t *testing.T) {
 	odd := "odd\nname\u202e.png"
 	write(t, filepath.Join(dir, odd), pngOf(t, page(8, 8)))
 	for _, c := range []struct{ name, path string }{
-		{"a.png", "a.png"}, {"./a.png", "a.png"}, {"sub/../a.png", "a.png"}, {filepath.Join(dir, "a.png"), "a.png"},
-		{"sub/link.png", "sub/link.png"}, {"dirlink/b.png", "dirlink/b.png"}, {dir + "/sub/../sub/b.png", "sub/b.png"}, {odd, odd},
+		{"a.png", "a.png"},
+		{"./a.png", "a.png"},
+		{"sub/../a.png", "a.png"},
+		{filepath.Join(dir, "a.png"), "a.png"},
+		{"sub/link.png", "sub/link.png"},
+		{"dirlink/b.png", "dirlink/b.png"},
+		{dir + "/sub/../sub/b.png", "sub/b.png"},
+		{odd, odd},
 	} {
 		_, meta, err := New(Options{Never: []string{"x/**"}}).Prepare(t.Context(), roots, c.name, Params{})
 		if err != nil || meta.Path != c.path {
@@ -102,13 +108,31 @@ func TestNamesThatLeadElsewhere(t *testing.T) {
 		name string
 		code Code
 	}{
-		{"", NotFound}, {".", NotRegular}, {"..", OutsideWorkspace}, {"~", OutsideWorkspace}, {"~/a.png", OutsideWorkspace},
-		{"file:///a.png", NotFound}, {"https://example.com/a.png", NotFound}, {"a\x00.png", NotFound}, {"../secret.png", OutsideWorkspace},
-		{filepath.Join(outside, "secret.png"), OutsideWorkspace}, {"/proc/self/environ", OutsideWorkspace}, {"/dev/stdin", OutsideWorkspace},
+		{"", NotFound},
+		{".", NotRegular},
+		{"..", OutsideWorkspace},
+		{"~", OutsideWorkspace},
+		{"~/a.png", OutsideWorkspace},
+		{"file:///a.png", NotFound},
+		{"https://example.com/a.png", NotFound},
+		{"a\x00.png", NotFound},
+		{"../secret.png", OutsideWorkspace},
+		{filepath.Join(outside, "secret.png"), OutsideWorkspace},
+		{"/proc/self/environ", OutsideWorkspace},
+		{"/dev/stdin", OutsideWorkspace},
 		{dir + "/../" + filepath.Base(outside) + "/secret.png", OutsideWorkspace},
-		{"out.png", OutsideWorkspace}, {"up.png", OutsideWorkspace}, {"chain.png", OutsideWorkspace}, {"outdir/secret.png", OutsideWorkspace},
-		{"env.png", OutsideWorkspace}, {"loop.png", NotFound}, {"none.png", NotFound}, {"a.png/", NotRegular}, {"a.png/b.png", NotFound},
-		{"sub", NotRegular}, {strings.Repeat("n", 300), NotFound}, {strings.Repeat("n/", 2100) + "a.png", NotFound},
+		{"out.png", OutsideWorkspace},
+		{"up.png", OutsideWorkspace},
+		{"chain.png", OutsideWorkspace},
+		{"outdir/secret.png", OutsideWorkspace},
+		{"env.png", OutsideWorkspace},
+		{"loop.png", NotFound},
+		{"none.png", NotFound},
+		{"a.png/", NotRegular},
+		{"a.png/b.png", NotFound},
+		{"sub", NotRegular},
+		{strings.Repeat("n", 300), NotFound},
+		{strings.Repeat("n/", 2100) + "a.png", NotFound},
 	} {
 		t.Run(c.name[:min(len(c.name), 40)], func(t *testing.T) {
 			begin := time.Now()
@@ -185,7 +209,7 @@ func TestAFileThatChangesIsReadOnceMoreThenRefused(t *testing.T) {
 		left := writes
 		p := New(Options{Tracked: func(string) bool {
 			if left--; left >= 0 {
-				data, err := os.ReadFile(path) //nolint:gosec // a test's own picture
+				data, err := os.ReadFile(path)
 				must(t, err)
 				must(t, os.WriteFile(path, append(data, 'x'), 0o600))
 			}

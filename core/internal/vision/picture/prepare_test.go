@@ -155,8 +155,14 @@ func TestRegions(t *testing.T) {
 		}
 	}
 	for _, r := range []vision.Region{
-		{X: -1, Width: 5, Height: 5}, {Y: -1, Width: 5, Height: 5}, {Height: 5}, {Width: 5}, {Width: -5, Height: 5},
-		{X: 400, Width: 5, Height: 5}, {Y: 300, Width: 5, Height: 5}, {X: 1 << 62, Y: 1, Width: 1 << 62, Height: 1},
+		{X: -1, Width: 5, Height: 5},
+		{Y: -1, Width: 5, Height: 5},
+		{Height: 5},
+		{Width: 5},
+		{Width: -5, Height: 5},
+		{X: 400, Width: 5, Height: 5},
+		{Y: 300, Width: 5, Height: 5},
+		{X: 1 << 62, Y: 1, Width: 1 << 62, Height: 1},
 	} {
 		if e := refused(t, BadRegion, data, Params{Region: &r}); !strings.Contains(e.Message, "400 × 300") {
 			t.Errorf("region %v: the message does not give the true size: %s", r, e.Message)
@@ -477,6 +483,6 @@ func TestThePicturesThatComeWithXImage(t *testing.T) {
 
 func ExampleError() {
 	_, _, err := New(Options{}).PrepareBytes(context.Background(), []byte("<svg/>"), "logo.png", Params{})
-	fmt.Println(err.Error()[:40]) //nolint:forbidigo // an example prints
+	fmt.Println(err.Error()[:40])
 	// Output: svg_is_source: "logo.png" is an SVG: dra
 }

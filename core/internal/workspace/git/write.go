@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -211,7 +210,7 @@ func (r *Repo) ignoresModes(ctx context.Context) (bool, error) {
 
 // blobID is git's name for contents: SHA-1, or SHA-256 in repositories with long ids.
 func blobID(from io.Reader, size int64, width int) (string, error) {
-	var sum hash.Hash = sha1.New() //nolint:gosec // git's own name for contents
+	sum := sha1.New() //nolint:gosec // git's own name for contents
 	if width == 2*sha256.Size {
 		sum = sha256.New()
 	}

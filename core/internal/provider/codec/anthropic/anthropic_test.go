@@ -179,7 +179,8 @@ func FuzzDecoder(f *testing.F) {
 		{start, openText, sayText, shut, because("end_turn"), stop},
 		{start, openCall, halfCall, restCall, shut, because("tool_use"), stop},
 		{openCall, halfCall, because("max_tokens"), stop},
-		{`{"type":"error","error":{"type":"api_error"}}`}, {`{"type":"content_block_start","index":-1,"content_block":{"type":"tool_use"}}`, because("tool_use"), stop},
+		{`{"type":"error","error":{"type":"api_error"}}`},
+		{`{"type":"content_block_start","index":-1,"content_block":{"type":"tool_use"}}`, because("tool_use"), stop},
 	} {
 		f.Add(strings.Join(lines, "\n"))
 	}
