@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/app"
+	"github.com/relo-dev/relo/core/internal/client"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
 	"github.com/relo-dev/relo/core/internal/provider/double"
@@ -399,7 +400,7 @@ func (w *world) until(l *app.Link, id string, fits func(job.Event) bool) job.Eve
 	err := l.Follow(ctx, id, 0, func(e job.Event) error {
 		if fits(e) {
 			found = e
-			return stopFollowing
+			return client.ErrStop
 		}
 		return nil
 	})

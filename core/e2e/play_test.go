@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relo-dev/relo/core/internal/client"
 	"github.com/relo-dev/relo/core/internal/provider/double"
 )
 

@@ -40,7 +40,7 @@ type Store struct {
 // Open opens or makes the record in dir and takes its lock. It fails with
 // *LockedError when another process owns the record.
 func Open(ctx context.Context, dir string) (*Store, error) {
-	if err := os.MkdirAll(filepath.Join(dir, "blobs"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "blobs"), 0o700); err != nil { //nolint:gosec // Relo's own state folder
 		return nil, fmt.Errorf("make the record's folder: %w", err)
 	}
 	lock, err := takeLock(dir)
