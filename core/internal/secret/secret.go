@@ -10,17 +10,24 @@ import (
 
 const mask = "[secret]"
 
-// Value is a secret string. The zero value is empty.
-type Value struct{ text string }
+// Value is a secret string. The zero value is empty. The text is behind a
+// pointer: fmt prints an unexported field, and any value under a verb that it does
+// not know, without asking Format, and then shows an address only.
+type Value struct{ text *string }
 
 // New wraps a secret.
-func New(text string) Value { return Value{text: text} }
+func New(text string) Value { return Value{text: &text} }
 
 // Reveal gives the secret itself: for a request header, for nothing else.
-func (v Value) Reveal() string { return v.text }
+func (v Value) Reveal() string {
+	if v.text == nil {
+		return ""
+	}
+	return *v.text
+}
 
 // Empty reports whether there is no secret.
-func (v Value) Empty() bool { return v.text == "" }
+func (v Value) Empty() bool { return v.Reveal() == "" }
 
 // String hides the value.
 func (v Value) String() string { return mask }
