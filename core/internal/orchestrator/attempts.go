@@ -120,7 +120,7 @@ func (o *Orchestrator) Claim(ctx context.Context, h protocol.Hold) (protocol.Ass
 		t.batch.Held = &record.Lease{Task: h.Task, Attempt: h.Attempt, Worker: h.Worker, Epoch: h.Epoch}
 		t.emit(job.Event{
 			Kind: job.KindStarted, Task: h.Task, Attempt: h.Attempt, Worker: h.Worker, Model: task.Model,
-			Body: &job.Started{Number: out.Number, Engine: out.Engine, Epoch: h.Epoch, Tools: []string{}, Base: out.Base},
+			Body: &job.Started{Number: out.Number, Engine: out.Engine, Epoch: h.Epoch, Tools: offered(task.Kind(), out.MayShow), Base: out.Base},
 		})
 		t.move(task, job.MoveClaim, "")
 		t.extend(h.Attempt, o.Lease)

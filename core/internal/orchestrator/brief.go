@@ -10,6 +10,22 @@ import (
 	"github.com/relo-dev/relo/core/internal/vision"
 )
 
+// offered names the tools of an agent: its role's, and relo_image when pictures
+// may reach its model.
+func offered(kind job.TaskKind, mayShow bool) []string {
+	names := []string{"read", "write", "edit", "ls", "glob", "grep", "bash"}
+	if kind == job.Review {
+		names = []string{"read", "ls", "glob", "grep", "bash"}
+	}
+	if mayShow {
+		names = append(names, prompt.Image().Name)
+	}
+	if kind == job.Review {
+		return append(names, prompt.SubmitReview().Name)
+	}
+	return append(names, prompt.AskPerson().Name, prompt.FinishTask().Name)
+}
+
 // projectBytes bounds how much of AGENTS.md an agent is told.
 const projectBytes = 16 << 10
 

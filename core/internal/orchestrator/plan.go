@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/relo-dev/relo/core/internal/catalog"
@@ -67,6 +68,15 @@ func (r *run) planCall(_ context.Context, sub job.Submitted, view View) (traffic
 	chain := r.o.Planning
 	if len(chain) == 0 {
 		chain = []catalog.Ref{r.o.Primary}
+	}
+	if sub.Private {
+		chain = slices.DeleteFunc(slices.Clone(chain), func(ref catalog.Ref) bool {
+			m, ok := r.o.Book.Model(ref)
+			return !ok || !m.Private
+		})
+		if len(chain) == 0 {
+			return traffic.Call{}, job.PlanRules{}, errors.New("the job is private, but no planning model is on your own machines: set primary or routes.planning to one that is")
+		}
 	}
 	primary, ok := r.o.Book.Model(chain[0])
 	if !ok {

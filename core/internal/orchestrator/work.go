@@ -68,11 +68,11 @@ func (k *work) do(ctx context.Context) protocol.Finish {
 		k.end = end.Args
 		k.result(ctx)
 	}
-	k.keep(ctx)
-	stopSteps()
-	if err := k.box.Close(); err != nil {
+	if err := k.box.Close(); err != nil { // before the commit: nothing may write any more
 		k.log.Warn().Err(err).Msg("a process of the attempt did not end")
 	}
+	k.keep(ctx)
+	stopSteps()
 	return k.finish
 }
 
@@ -262,11 +262,15 @@ func (k *work) checks(ctx context.Context) {
 	}
 }
 
+// keepWait bounds the commit of an attempt's work: a large tree on a slow disk
+// takes seconds, a hanging git must not hold the worker for ever.
+const keepWait = time.Minute
+
 // keep commits what is in the worktree, also of an attempt that failed: nothing
 // is lost, and the next attempt's debugger may look. A reviewer's changes are
 // thrown away.
 func (k *work) keep(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), effectWait)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepWait)
 	defer cancel()
 	e := &k.finish.End
 	tree, _, err := k.w.Trees.Sources(ctx, k.a.Repo, k.dir)
