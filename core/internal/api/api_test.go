@@ -29,81 +29,100 @@ func (d *desk) Submit(_ context.Context, s protocol.Submit) (protocol.Accepted, 
 	d.note("submit %s", s.Text)
 	return protocol.Accepted{Job: "full"}, nil
 }
+
 func (d *desk) Cancel(_ context.Context, job, reason string) error {
 	d.note("cancel %s %s", job, reason)
 	return nil
 }
+
 func (d *desk) Apply(_ context.Context, job string) (protocol.ApplyDoc, error) {
 	d.note("apply %s", job)
 	return protocol.ApplyDoc{Job: job}, nil
 }
+
 func (d *desk) Retry(_ context.Context, job, task string) error {
 	d.note("retry %s %s", job, task)
 	return nil
 }
+
 func (d *desk) Resolve(_ context.Context, ref string) (protocol.Resolved, error) {
 	if ref == "nobody" {
 		return protocol.Resolved{}, &protocol.Error{Code: protocol.CodeNotFound, Message: "no such job", Hint: "relo jobs"}
 	}
 	return protocol.Resolved{Job: "full-" + ref, Task: "task"}, nil
 }
+
 func (d *desk) List(context.Context) (protocol.JobList, error) {
 	d.note("list")
 	return protocol.JobList{}, nil
 }
+
 func (d *desk) Show(_ context.Context, job string) (protocol.JobDoc, error) {
 	d.note("show %s", job)
 	return protocol.JobDoc{ID: job}, nil
 }
+
 func (d *desk) Events(_ context.Context, q protocol.EventsQuery) (protocol.EventPage, error) {
 	d.note("events %s %d", q.Job, q.After)
 	return protocol.EventPage{}, nil
 }
+
 func (d *desk) Why(_ context.Context, r protocol.Resolved) (protocol.WhyList, error) {
 	d.note("why %s %s", r.Job, r.Task)
 	return protocol.WhyList{}, nil
 }
+
 func (d *desk) Diff(_ context.Context, r protocol.Resolved) (protocol.DiffDoc, error) {
 	d.note("diff %s %s", r.Job, r.Task)
 	return protocol.DiffDoc{}, nil
 }
+
 func (d *desk) Costs(_ context.Context, job string, days int) (protocol.CostsDoc, error) {
 	d.note("costs %q %d", job, days)
 	return protocol.CostsDoc{}, nil
 }
+
 func (d *desk) Hello(_ context.Context, h protocol.Hello) (protocol.Welcome, error) {
 	d.note("hello %s", h.Worker)
 	return protocol.Welcome{}, nil
 }
+
 func (d *desk) Claim(_ context.Context, h protocol.Hold) (protocol.Assignment, error) {
 	d.note("claim %s %d", h.Task, h.Epoch)
 	return protocol.Assignment{}, nil
 }
+
 func (d *desk) Report(_ context.Context, r protocol.Report) error {
 	d.note("report %s", r.Attempt)
 	return nil
 }
+
 func (d *desk) Finish(_ context.Context, f protocol.Finish) (protocol.Received, error) {
 	d.note("finish %s", f.Attempt)
 	return protocol.Received{Late: true}, nil
 }
+
 func (d *desk) Ask(_ context.Context, a protocol.Ask) (traffic.Answer, error) {
 	d.note("ask %s", a.Request.System)
 	return traffic.Answer{}, &traffic.BudgetError{Words: "spent"}
 }
+
 func (d *desk) Status(context.Context) (protocol.StatusDoc, error) {
 	d.note("status")
 	return protocol.StatusDoc{}, nil
 }
+
 func (d *desk) Models(context.Context) (protocol.ModelsDoc, error) {
 	d.note("models")
 	return protocol.ModelsDoc{}, nil
 }
+
 func (d *desk) PutBlob(data []byte) (string, error) {
 	sha := hash(data)
 	d.kept[sha] = slices.Clone(data)
 	return sha, nil
 }
+
 func (d *desk) Blob(sha string) ([]byte, error) {
 	if data, ok := d.kept[sha]; ok {
 		return data, nil

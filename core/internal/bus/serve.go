@@ -24,6 +24,8 @@ type Endpoint struct {
 type Service struct {
 	svc    micro.Service
 	cancel context.CancelFunc
+	mu     sync.Mutex
+	closed bool
 	work   sync.WaitGroup
 }
 
@@ -38,7 +40,11 @@ func (c *Conn) Serve(ctx context.Context, version string, table []Endpoint) (*Se
 	}
 	s := &Service{svc: svc, cancel: cancel}
 	for _, e := range table {
-		handler := micro.HandlerFunc(func(r micro.Request) { s.work.Go(func() { answer(ctx, c, e, r) }) })
+		handler := micro.HandlerFunc(func(r micro.Request) {
+			if !s.begin(func() { answer(ctx, c, e, r) }) {
+				away(c, r.Reply())
+			}
+		})
 		err := svc.AddEndpoint(strings.ReplaceAll(e.Name, ".", "-"), handler, micro.WithEndpointSubject(API+e.Name),
 			micro.WithEndpointMetadata(map[string]string{"description": e.Description}))
 		if err != nil {
@@ -51,12 +57,34 @@ func (c *Conn) Serve(ctx context.Context, version string, table []Endpoint) (*Se
 	return s, nil
 }
 
-// Close stops taking calls, ends those under way and waits for them.
+// begin starts work that Close waits for; ok is false when it is too late.
+func (s *Service) begin(work func()) (ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.work.Go(work)
+	}
+	return !s.closed
+}
+
+// Close stops taking calls, ends those under way and waits for them. Calls that
+// still arrive (the broker takes the subscriptions back in its own time) are told
+// that nobody is there.
 func (s *Service) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	err := s.svc.Stop()
 	s.cancel()
 	s.work.Wait()
 	return err
+}
+
+// away answers as the broker does for a subject without a listener.
+func away(c *Conn, reply string) {
+	m := nats.NewMsg(reply)
+	m.Header.Set("Status", "503")
+	_ = c.nc.PublishMsg(m) // lost: the caller's silence limit covers it
 }
 
 func answer(ctx context.Context, c *Conn, e Endpoint, r micro.Request) {

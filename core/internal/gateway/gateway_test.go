@@ -21,8 +21,6 @@ import (
 	"github.com/relo-dev/relo/core/internal/vision"
 )
 
-func at[T any](v T) *T { return &v }
-
 // model is a scripted model: each call takes the next answer, the last one for ever.
 type model struct {
 	catalog.Model
@@ -46,7 +44,7 @@ func (m *model) Stream(ctx context.Context, r provider.Request, _ func(provider.
 	if next.err != nil {
 		return provider.Response{}, next.err
 	}
-	res := provider.Response{RequestID: "req", Usage: provider.Usage{TokensIn: at(int64(1e6)), TokensOut: at(int64(0))}}
+	res := provider.Response{RequestID: "req", Usage: provider.Usage{TokensIn: new(int64(1e6)), TokensOut: new(int64(0))}}
 	for _, msg := range r.Messages {
 		for _, p := range msg.Parts {
 			pictures := []provider.Picture{}
@@ -146,7 +144,7 @@ func newWorld(models ...*model) *world {
 }
 
 func scripted(ref string, script ...answer) *model {
-	return &model{Model: catalog.Model{Ref: catalog.Ref(ref), ID: ref + "-id", Sight: vision.Answer{Sight: vision.Sees}, Price: catalog.Price{Input: at(2.0), Output: at(4.0)}}, script: script}
+	return &model{Model: catalog.Model{Ref: catalog.Ref(ref), ID: ref + "-id", Sight: vision.Answer{Sight: vision.Sees}, Price: catalog.Price{Input: new(2.0), Output: new(4.0)}}, script: script}
 }
 
 func fails(k provider.Kind) answer {
@@ -155,7 +153,8 @@ func fails(k provider.Kind) answer {
 
 func (w *world) call(ctx context.Context, parts ...provider.Part) (traffic.Answer, error) {
 	c := traffic.Call{Job: "j", Task: "t", Attempt: "a", Traffic: job.TrafficConversation, Request: provider.Request{
-		System: "Role: worker", Messages: []provider.Message{{Role: provider.RoleUser, Parts: append([]provider.Part{provider.Text("go")}, parts...)}}}}
+		System: "Role: worker", Messages: []provider.Message{{Role: provider.RoleUser, Parts: append([]provider.Part{provider.Text("go")}, parts...)}},
+	}}
 	for _, ref := range []catalog.Ref{"a", "b", "c"} {
 		if _, ok := w.models[ref]; ok {
 			c.Chain = append(c.Chain, ref)
@@ -404,7 +403,8 @@ func TestEveryMissingPictureIsNamedAtOnce(t *testing.T) {
 func TestALookIsToldOnceAView(t *testing.T) {
 	w := newWorld(scripted("a", answer{}))
 	c := traffic.Call{Job: "j", Chain: []catalog.Ref{"a"}, Shown: map[string]bool{"v1": true}, Request: provider.Request{
-		Messages: []provider.Message{{Role: provider.RoleUser, Parts: []provider.Part{provider.Show(picture("s1", "v1", vision.Result)), provider.Show(picture("s1", "v2", vision.Result))}}}}}
+		Messages: []provider.Message{{Role: provider.RoleUser, Parts: []provider.Part{provider.Show(picture("s1", "v1", vision.Result)), provider.Show(picture("s1", "v2", vision.Result))}}},
+	}}
 	if _, err := New(w, w, w, zerolog.Nop(), time.Now).Call(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -434,7 +434,8 @@ func TestPicturesAreNotMeasuredAsProse(t *testing.T) {
 	p := picture("s1", "v1", vision.Other)
 	p.Bytes = make([]byte, 1<<20)
 	r := provider.Request{System: "12345", Messages: []provider.Message{{Parts: []provider.Part{
-		provider.Text("123"), provider.Show(p), result(p), {Kind: provider.PartCall, Call: &provider.Call{Name: "n", Args: []byte("{}")}}}}}}
+		provider.Text("123"), provider.Show(p), result(p), {Kind: provider.PartCall, Call: &provider.Call{Name: "n", Args: []byte("{}")}},
+	}}}}
 	if got := textBytes(r); got < 5+3+5+3 || got > 100 {
 		t.Errorf("%d bytes", got)
 	}

@@ -41,8 +41,6 @@ func begun() *journal {
 		status("t", "", "waiting", "ready", 0)
 }
 
-func cost(usd float64) *float64 { return &usd }
-
 func mustFold(t *testing.T, j *journal) *Job {
 	t.Helper()
 	state, err := Fold(j.events)
@@ -65,8 +63,8 @@ func TestFoldTellsAnAttemptFromBeginningToEnd(t *testing.T) {
 		add(KindStarted, "t", "a1", &Started{Number: 1, Base: "b", Tools: []string{"read"}}).
 		add(KindStep, "t", "a1", &Step{Summary: "reads"}).
 		add(KindLook, "t", "a1", &looks[0]).add(KindLook, "t", "a1", &looks[0]).add(KindLook, "t", "a1", &looks[1]).
-		add(KindUsage, "t", "a1", &UsageBody{Cost: cost(0.25)}).
-		add(KindUsage, "", "", &UsageBody{Cost: cost(0.5)}).
+		add(KindUsage, "t", "a1", &UsageBody{Cost: new(0.25)}).
+		add(KindUsage, "", "", &UsageBody{Cost: new(0.5)}).
 		add(KindCheck, "t", "a1", &CheckResult{Command: "true"}).
 		add(KindAttemptFinished, "t", "a1", &AttemptEnd{Outcome: Done, Tree: "now", Epoch: 1}).
 		status("t", "a1", "running", "finished", 0).
@@ -103,7 +101,7 @@ func TestFoldTellsAnAttemptFromBeginningToEnd(t *testing.T) {
 }
 
 func TestOneUnknownCostMakesTheSumUnknown(t *testing.T) {
-	got := mustFold(t, begun().add(KindUsage, "t", "", &UsageBody{Cost: cost(1)}).add(KindUsage, "t", "", &UsageBody{}))
+	got := mustFold(t, begun().add(KindUsage, "t", "", &UsageBody{Cost: new(1.0)}).add(KindUsage, "t", "", &UsageBody{}))
 	if got.Cost.USD() != nil || got.Cost != (Cost{Known: 1, Requests: 2, Unknown: 1}) {
 		t.Errorf("%+v", got.Cost)
 	}

@@ -176,7 +176,7 @@ func TestLiveMeansThatAWorkerHoldsIt(t *testing.T) {
 func TestTheDiagramShowsEveryMove(t *testing.T) {
 	page := Diagram()
 	for _, r := range slices.Concat(taskRows, jobRows) {
-		for _, from := range strings.Fields(r.from) {
+		for from := range strings.FieldsSeq(r.from) {
 			if line := "    " + from + " --> " + r.to + ": " + r.move + "\n"; !strings.Contains(page, line) {
 				t.Errorf("the page lacks %q", line)
 			}

@@ -10,28 +10,26 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider"
 )
 
-func at[T any](v T) *T { return &v }
-
 func price(in, out float64) catalog.Price { return catalog.Price{Input: &in, Output: &out} }
 
 func TestCost(t *testing.T) {
 	cachedPrice := price(1, 2)
-	cachedPrice.Cached = at(0.1)
+	cachedPrice.Cached = new(0.1)
 	tests := []struct {
 		usage provider.Usage
 		price catalog.Price
 		want  *float64
 		why   string
 	}{
-		{provider.Usage{TokensIn: at(int64(1e6)), TokensOut: at(int64(1e6))}, price(1, 2), at(3.0), "a million of each"},
-		{provider.Usage{TokensIn: at(int64(0)), TokensOut: at(int64(0))}, price(1, 2), at(0.0), "known to be nothing"},
-		{provider.Usage{TokensIn: at(int64(1e6)), TokensOut: at(int64(0)), TokensCached: at(int64(5e5))}, cachedPrice, at(0.55), "half of it from the cache"},
-		{provider.Usage{TokensIn: at(int64(1e6)), TokensOut: at(int64(0)), TokensCached: at(int64(5e5))}, price(1, 2), at(1.0), "the cache's price is unknown: the full one"},
-		{provider.Usage{TokensIn: at(int64(1e6)), TokensOut: at(int64(0)), TokensCached: at(int64(3e6))}, cachedPrice, at(0.1), "more cached than sent: never below nothing"},
-		{provider.Usage{TokensOut: at(int64(1))}, price(1, 2), nil, "the provider did not say what went in"},
-		{provider.Usage{TokensIn: at(int64(1))}, price(1, 2), nil, "nor what came out"},
-		{provider.Usage{TokensIn: at(int64(1)), TokensOut: at(int64(1))}, catalog.Price{Input: at(1.0)}, nil, "half a price is none"},
-		{provider.Usage{TokensIn: at(int64(1)), TokensOut: at(int64(1))}, price(0, 0), at(0.0), "free is a price"},
+		{provider.Usage{TokensIn: new(int64(1e6)), TokensOut: new(int64(1e6))}, price(1, 2), new(3.0), "a million of each"},
+		{provider.Usage{TokensIn: new(int64(0)), TokensOut: new(int64(0))}, price(1, 2), new(0.0), "known to be nothing"},
+		{provider.Usage{TokensIn: new(int64(1e6)), TokensOut: new(int64(0)), TokensCached: new(int64(5e5))}, cachedPrice, new(0.55), "half of it from the cache"},
+		{provider.Usage{TokensIn: new(int64(1e6)), TokensOut: new(int64(0)), TokensCached: new(int64(5e5))}, price(1, 2), new(1.0), "the cache's price is unknown: the full one"},
+		{provider.Usage{TokensIn: new(int64(1e6)), TokensOut: new(int64(0)), TokensCached: new(int64(3e6))}, cachedPrice, new(0.1), "more cached than sent: never below nothing"},
+		{provider.Usage{TokensOut: new(int64(1))}, price(1, 2), nil, "the provider did not say what went in"},
+		{provider.Usage{TokensIn: new(int64(1))}, price(1, 2), nil, "nor what came out"},
+		{provider.Usage{TokensIn: new(int64(1)), TokensOut: new(int64(1))}, catalog.Price{Input: new(1.0)}, nil, "half a price is none"},
+		{provider.Usage{TokensIn: new(int64(1)), TokensOut: new(int64(1))}, price(0, 0), new(0.0), "free is a price"},
 	}
 	for _, c := range tests {
 		t.Run(c.why, func(t *testing.T) {
@@ -62,7 +60,7 @@ func TestPictureTokens(t *testing.T) {
 }
 
 func TestAnEstimateWithoutAPriceIsUnknown(t *testing.T) {
-	if got := Estimate(1000, 10, 100, catalog.Price{Output: at(1.0)}); got != nil {
+	if got := Estimate(1000, 10, 100, catalog.Price{Output: new(1.0)}); got != nil {
 		t.Errorf("%v", *got)
 	}
 }
@@ -70,7 +68,7 @@ func TestAnEstimateWithoutAPriceIsUnknown(t *testing.T) {
 func drawPrice(t *rapid.T) catalog.Price {
 	p := price(rapid.Float64Range(0, 100).Draw(t, "input"), rapid.Float64Range(0, 500).Draw(t, "output"))
 	if rapid.Bool().Draw(t, "has cached") {
-		p.Cached = at(rapid.Float64Range(0, 120).Draw(t, "cached"))
+		p.Cached = new(rapid.Float64Range(0, 120).Draw(t, "cached"))
 	}
 	return p
 }
@@ -81,9 +79,9 @@ func TestAnEstimateIsNeverTooSmall(t *testing.T) {
 		p := drawPrice(t)
 		text, pictures, out := rapid.IntRange(0, 1e6).Draw(t, "bytes"), rapid.Int64Range(0, 1e5).Draw(t, "pictures"), rapid.IntRange(0, 1e5).Draw(t, "max")
 		in := rapid.Int64Range(0, int64(float64(text)/bytesPerToken)+pictures).Draw(t, "in")
-		u := provider.Usage{TokensIn: &in, TokensOut: at(rapid.Int64Range(0, int64(out)).Draw(t, "out"))}
+		u := provider.Usage{TokensIn: &in, TokensOut: new(rapid.Int64Range(0, int64(out)).Draw(t, "out"))}
 		if rapid.Bool().Draw(t, "says cached") {
-			u.TokensCached = at(rapid.Int64Range(0, 2*in).Draw(t, "from the cache"))
+			u.TokensCached = new(rapid.Int64Range(0, 2*in).Draw(t, "from the cache"))
 		}
 		estimate, cost := Estimate(text, pictures, out, p), Cost(u, p)
 		if *cost < 0 || *cost > *estimate*(1+1e-12) {
@@ -100,15 +98,15 @@ func TestAllow(t *testing.T) {
 		ok       bool
 		why      string
 	}{
-		{Budget{}, Spent{Job: 1e9, Day: 1e9}, at(1e9), true, "no bound"},
-		{Budget{PerJob: at(1.0)}, Spent{Job: 0.5}, at(0.5), true, "just up to the bound"},
-		{Budget{PerJob: at(1.0)}, Spent{Job: 0.5}, at(0.51), false, "past the job's"},
-		{Budget{PerDay: at(1.0)}, Spent{Day: 0.5}, at(0.51), false, "past the day's"},
-		{Budget{PerJob: at(5.0), PerDay: at(1.0)}, Spent{Day: 1}, at(0.1), false, "either bound holds"},
-		{Budget{PerJob: at(0.0)}, Spent{}, at(0.0), true, "a free model under a bound of nothing"},
-		{Budget{PerJob: at(1.0)}, Spent{}, nil, true, "an unknown price that the person allowed"},
+		{Budget{}, Spent{Job: 1e9, Day: 1e9}, new(1e9), true, "no bound"},
+		{Budget{PerJob: new(1.0)}, Spent{Job: 0.5}, new(0.5), true, "just up to the bound"},
+		{Budget{PerJob: new(1.0)}, Spent{Job: 0.5}, new(0.51), false, "past the job's"},
+		{Budget{PerDay: new(1.0)}, Spent{Day: 0.5}, new(0.51), false, "past the day's"},
+		{Budget{PerJob: new(5.0), PerDay: new(1.0)}, Spent{Day: 1}, new(0.1), false, "either bound holds"},
+		{Budget{PerJob: new(0.0)}, Spent{}, new(0.0), true, "a free model under a bound of nothing"},
+		{Budget{PerJob: new(1.0)}, Spent{}, nil, true, "an unknown price that the person allowed"},
 		{Budget{DenyUnknown: true}, Spent{}, nil, false, "an unknown price is denied"},
-		{Budget{DenyUnknown: true}, Spent{}, at(1.0), true, "a known price is no unknown one"},
+		{Budget{DenyUnknown: true}, Spent{}, new(1.0), true, "a known price is no unknown one"},
 	}
 	for _, c := range tests {
 		t.Run(c.why, func(t *testing.T) {
@@ -122,7 +120,7 @@ func TestAllow(t *testing.T) {
 
 func TestTheSumNeverPassesTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := Budget{PerJob: at(rapid.Float64Range(0, 10).Draw(t, "per job")), PerDay: at(rapid.Float64Range(0, 10).Draw(t, "per day"))}
+		b := Budget{PerJob: new(rapid.Float64Range(0, 10).Draw(t, "per job")), PerDay: new(rapid.Float64Range(0, 10).Draw(t, "per day"))}
 		s := Spent{Day: rapid.Float64Range(0, *b.PerDay).Draw(t, "spent by others")}
 		for _, e := range rapid.SliceOfN(rapid.Float64Range(0, 3), 0, 30).Draw(t, "requests") {
 			if ok, _ := b.Allow(s, &e); ok {

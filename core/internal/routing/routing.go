@@ -274,12 +274,12 @@ func (l Ladder) Escalate(from int, n Need) Choice {
 	if from < 0 || from >= len(l) {
 		return Choice{Reasons: []job.Reason{reason(CodeUnfit, "the ladder has no rung %d any more", from+1)}}
 	}
-	least := l.leastAfter(from, n)
+	least, failed := l.leastAfter(from, n), l[from].lead().Ref
 	for i := from + 1; i < len(l); i++ {
 		if chain := l[i].fit(n, least); len(chain) > 0 {
 			return Choice{
 				Rung: i, Model: chain[0], Chain: chain, OK: true,
-				Reasons: []job.Reason{reason(CodeEscalated, "the last attempt failed on %s, so %s tries next", l[from].lead().Ref, chain[0].Ref)},
+				Reasons: []job.Reason{reason(CodeEscalated, "the last attempt failed on %s, so %s tries next", failed, chain[0].Ref)},
 			}
 		}
 	}
@@ -288,9 +288,9 @@ func (l Ladder) Escalate(from int, n Need) Choice {
 	}
 	if least == seeing {
 		rung, _ := l.Seeing(from, n)
-		return l.settle(rung, n, seeing, []job.Reason{reason(CodeDown, "%s cannot do it with eyes and no rung above can, so the nearest below that sees tries next", l[from].lead().Ref)})
+		return l.settle(rung, n, seeing, []job.Reason{reason(CodeDown, "%s cannot do it with eyes and no rung above can, so the nearest below that sees tries next", failed)})
 	}
-	return l.settle(from, n, least, []job.Reason{reason(CodeDown, "the last attempt failed on %s, and no rung above fits", l[from].lead().Ref)})
+	return l.settle(from, n, least, []job.Reason{reason(CodeDown, "the last attempt failed on %s, and no rung above fits", failed)})
 }
 
 // leastAfter is the sight that the attempt after one on rung from must have, so

@@ -19,7 +19,7 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 		own  Value
 		more []Value
 	}{v, []Value{v}, map[string]Value{"a": v}, &v, v, []Value{v}}
-	for _, verb := range strings.Fields("%v %+v %#v %s %q %x %X %d %t %T %10s %-10v %.3s %p %c %U %e %b %o %w") {
+	for verb := range strings.FieldsSeq("%v %+v %#v %s %q %x %X %d %t %T %10s %-10v %.3s %p %c %U %e %b %o %w") {
 		for _, what := range []any{v, &v, holder, &holder, []any{v}} {
 			got := fmt.Sprintf(verb, what)
 			for _, leak := range []string{text, "68756e7465723", "68756E7465723", "hun", "0x68"} {

@@ -102,7 +102,7 @@ func TestSixteenAtOnceNeverPassTheBound(t *testing.T) {
 	for i := range 16 {
 		all.Go(func() {
 			for k := range 4 {
-				r := ask(fmt.Sprintf("%d-%d", i, k), at(each))
+				r := ask(fmt.Sprintf("%d-%d", i, k), new(each))
 				if i%2 == 1 {
 					r.Job = "k"
 				}

@@ -16,7 +16,8 @@ func TestAnAnswerTravelsAndComesBack(t *testing.T) {
 	n := int64(5)
 	want := Answer{By: "p/m", Blind: []string{"v1"}, Response: provider.Response{
 		Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
-			provider.Text("hi"), {Kind: provider.PartReasoning, Text: "hm", Signature: "sig"},
+			provider.Text("hi"),
+			{Kind: provider.PartReasoning, Text: "hm", Signature: "sig"},
 			{Kind: provider.PartCall, Call: &provider.Call{ID: "c", Name: "read", Args: json.RawMessage(`{"path":"a"}`)}},
 		}},
 		Stop: provider.StopCalls, Usage: provider.Usage{TokensIn: &n}, RequestID: "r",
