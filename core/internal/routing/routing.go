@@ -274,7 +274,7 @@ func (l Ladder) Escalate(from int, n Need) Choice {
 	if from < 0 || from >= len(l) {
 		return Choice{Reasons: []job.Reason{reason(CodeUnfit, "the ladder has no rung %d any more", from+1)}}
 	}
-	least, failed := l.leastAfter(from, n), l[from].lead().Ref
+	least, failed := l.leastAfter(from, n), l[from].lead().Ref //nolint:gosec // from was held against the ladder above
 	for i := from + 1; i < len(l); i++ {
 		if chain := l[i].fit(n, least); len(chain) > 0 {
 			return Choice{

@@ -15,8 +15,6 @@ import (
 )
 
 //go:fix inline
-func at[T any](v T) *T { return new(v) }
-
 var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
 func ask(id string, usd *float64) ledger.Row {
