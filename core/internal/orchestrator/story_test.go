@@ -1,0 +1,310 @@
+package orchestrator
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/protocol"
+)
+
+var update = flag.Bool("update", false, "rewrite the last part of the stories")
+
+// story is one testdata/*.txtar: a sentence, then what goes in, then what must
+// come out. In "setup" a row sets one thing; in "plan" a row is a task; in
+// "attempts" a row says what the next attempt of a task reports (without one a
+// work task is done, a review accepts, a debugger finds something); in "person"
+// each row is done when the job rests.
+type story struct {
+	sentence string
+	parts    map[string]string
+	order    []string
+}
+
+func readStory(text string) story {
+	s := story{parts: map[string]string{}}
+	at := ""
+	for line := range strings.Lines(text) {
+		if name, ok := strings.CutPrefix(line, "-- "); ok && strings.HasSuffix(name, " --\n") {
+			at = strings.TrimSuffix(name, " --\n")
+			s.order = append(s.order, at)
+			continue
+		}
+		if at == "" {
+			s.sentence += line
+		} else {
+			s.parts[at] += line
+		}
+	}
+	return s
+}
+
+func (s story) String() string {
+	out := s.sentence
+	for _, name := range s.order {
+		out += "-- " + name + " --\n" + s.parts[name]
+	}
+	return out
+}
+
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no stories", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := readStory(string(text))
+			synctest.Test(t, func(t *testing.T) {
+				got := newTeller(t, s).play()
+				if *update {
+					s.parts["events"] = got
+					if !slices.Contains(s.order, "events") {
+						s.order = append(s.order, "events")
+					}
+					return
+				}
+				if diff := cmp.Diff(s.parts["events"], got); diff != "" {
+					t.Errorf("%s(-want +got):\n%s", s.sentence, diff)
+				}
+			})
+			if out := []byte(s.String()); *update && !bytes.Equal(out, text) {
+				if err := os.WriteFile(file, out, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// teller plays a story and writes down what is told.
+type teller struct {
+	*stage
+	sub     protocol.Submit
+	hands   []*hand
+	lines   map[string][]string // of "attempts", by task
+	person  []string
+	told    strings.Builder
+	restart bool // after every step
+}
+
+func newTeller(t *testing.T, s story) *teller {
+	t.Helper()
+	p := &teller{sub: protocol.Submit{Text: "Make it blue", Repo: t.TempDir()}, lines: map[string][]string{}}
+	ladder, slots := "weak:blind:easy middle:sees:normal strong:sees:hard", 1
+	var change []func(*Options)
+	var later []func()
+	for line := range strings.Lines(s.parts["setup"]) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch word {
+		case "ladder":
+			ladder = rest
+		case "slots":
+			slots, _ = strconv.Atoi(rest) // a wrong one is 0, and nothing happens
+		case "attempts":
+			change = append(change, func(o *Options) { o.Attempts, _ = strconv.Atoi(rest) })
+		case "reviews":
+			change = append(change, func(o *Options) { o.AutoReview = rest != "off" })
+		case "reviewer":
+			name, sight, _ := strings.Cut(rest, ":")
+			later = append(later, func() { p.Review = append(p.Review, p.book.add(name, sight).Ref) })
+		case "private":
+			p.sub.Private = true
+		case "model":
+			p.sub.Model = "p/" + rest
+		case "conflict":
+			key, file, _ := strings.Cut(rest, " ")
+			later = append(later, func() { p.repo.conflicts[key] = []string{file} })
+		default:
+			t.Fatalf("setup: %q is not known", word)
+		}
+	}
+	p.stage = newStage(t, ladder, change...)
+	for _, f := range later {
+		f()
+	}
+	p.models.plan = planOf(t, s.parts["plan"])
+	p.hands = []*hand{p.hand("w1", slots)}
+	for line := range strings.Lines(s.parts["attempts"]) {
+		key, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		p.lines[key] = append(p.lines[key], rest)
+	}
+	p.person = strings.FieldsFunc(s.parts["person"], func(r rune) bool { return r == '\n' })
+	return p
+}
+
+// rests is how long a job may show nothing new before the story ends.
+const rests = 3 * leaseTime
+
+// play runs the job until it rests and the person has nothing more to do.
+func (p *teller) play() string {
+	p.lanes.hear = func(e job.Event) { p.say("%s", p.words(e)) }
+	p.hands[0].beat()
+	got, err := p.Submit(p.t.Context(), p.sub)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	id := got.Job
+	for quiet := time.Duration(0); quiet < rests; {
+		synctest.Wait()
+		if p.step() {
+			quiet = 0
+			continue
+		}
+		if p.job(id).Status.Terminal() {
+			if len(p.person) == 0 {
+				break
+			}
+			p.act(id, p.person[0])
+			p.person = p.person[1:]
+			continue
+		}
+		time.Sleep(time.Second)
+		quiet += time.Second
+		p.hands[0].beat()
+	}
+	synctest.Wait()
+	return p.clear(id)
+}
+
+// step lets a hand claim one task and play its line.
+func (p *teller) step() bool {
+	for _, h := range p.hands {
+		a, ok := h.claim()
+		if !ok {
+			continue
+		}
+		key := p.task(a.Job, p.keyOf(a)).Key
+		p.say("  [%s #%d on %s, %s from %s%s]", key, a.Number, a.Model, sightWords(a), a.Base, earlierWords(a))
+		line := map[job.TaskKind]string{job.Work: "done " + key + ".go", job.Review: "accept fine", job.Debug: "found the reason"}[a.Kind]
+		if have := p.lines[key]; len(have) > 0 {
+			line, p.lines[key] = have[0], have[1:]
+		}
+		h.act(a, line)
+		return true
+	}
+	return false
+}
+
+func (p *teller) keyOf(a protocol.Assignment) string { return p.job(a.Job).Tasks[a.Task].Key }
+
+func sightWords(a protocol.Assignment) string {
+	if a.MayShow {
+		return "with pictures"
+	}
+	return "in words"
+}
+
+func earlierWords(a protocol.Assignment) string {
+	out := ""
+	for _, e := range a.Earlier {
+		out += fmt.Sprintf("; told of %d %s: %s", e.Number, e.Outcome, strings.Join(e.Findings, " | "))
+	}
+	return out
+}
+
+func (p *teller) act(id, line string) {
+	p.say("  [the person: %s]", line)
+	word, key, _ := strings.Cut(line, " ")
+	var err error
+	switch word {
+	case "retry":
+		task := ""
+		if key != "" {
+			task = p.task(id, key).ID
+		}
+		err = p.Retry(context.Background(), id, task)
+	case "cancel":
+		err = p.Cancel(context.Background(), id, "enough")
+	default:
+		p.t.Fatalf("person: %q is not known", word)
+	}
+	if err != nil {
+		p.say("  [refused: %v]", err)
+	}
+}
+
+func (p *teller) say(format string, args ...any) { fmt.Fprintf(&p.told, format+"\n", args...) }
+
+// clear puts names in the place of ids.
+func (p *teller) clear(id string) string {
+	names := []string{id, "JOB"}
+	for _, t := range p.job(id).List() {
+		names = append(names, t.ID, t.Key)
+		for i, a := range t.Attempts {
+			names = append(names, a.ID, fmt.Sprintf("%s#%d", t.Key, i+1))
+		}
+	}
+	return strings.NewReplacer(names...).Replace(p.told.String())
+}
+
+// words is one event on one line.
+func (p *teller) words(e job.Event) string {
+	line := string(e.Kind)
+	if e.Task != "" {
+		line += " " + e.Task
+	}
+	add := func(format string, args ...any) { line += fmt.Sprintf(format, args...) }
+	reason := func(words string) {
+		if words != "" {
+			add(": %s", words)
+		}
+	}
+	switch b := e.Body.(type) {
+	case *job.StatusChange:
+		add(" %s → %s", b.From, b.To)
+		if b.Epoch > 0 {
+			add(" to %s on %s, epoch %d", e.Worker, e.Model, b.Epoch)
+		}
+		reason(b.Reason)
+	case *job.Added:
+		add(" %s %s%s", b.TaskKind, b.Difficulty, map[bool]string{true: " vision"}[b.Vision])
+	case *job.Routed:
+		add(" %s (", e.Model)
+		for i, r := range b.Reasons {
+			add("%s%s", map[bool]string{true: ", "}[i > 0], r.Code)
+		}
+		add(")")
+	case *job.Escalated:
+		add(" %s → %s: %s", b.From, b.To, b.Why)
+	case *job.WaitingBody:
+		add(" for %s", b.For)
+	case *job.CheckResult:
+		add(" %q exit %d", b.Command, b.Exit)
+	case *job.Look:
+		add(" %s %s", b.Role, b.Path)
+	case *job.AttemptEnd:
+		add(" %s %s", b.Outcome, b.Visual)
+		reason(b.Code + b.Reason)
+	case *job.Verdict:
+		add(" %s: %s", b.Verdict, b.Summary)
+	case *job.Merged:
+		add(" %s", b.Commit)
+	case *job.Notice:
+		add(" %s: %s", b.Level, b.Words)
+	case *job.Finished:
+		add(" %s %s %s", b.Outcome, b.Branch, b.Code)
+		reason(b.Reason)
+		for _, eyes := range b.NeedsEyes {
+			add("; eyes: %s", eyes)
+		}
+	}
+	return strings.TrimRight(line, " ")
+}
