@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,9 +96,11 @@ func TestAnAllBlindLadderNeedsEyes(t *testing.T) {
 	l := mixed()
 	l.models = map[string]double.Model{"small": {}, "middle": {}, "big": {}, "chief": {}}
 	var offered, told bool
+	var tools []string
 	p := &play{plan: planOf(task("look", "easy", eyes("ref/login.png")))}
 	p.before = func(_ ctx, tn turn) {
 		if tn.Role == "worker" {
+			tools = tn.Tools
 			offered = offered || strings.Contains(strings.Join(tn.Tools, " "), "relo_image")
 			told = told || strings.Contains(tn.System, "cannot see images")
 		}
@@ -107,6 +110,11 @@ func TestAnAllBlindLadderNeedsEyes(t *testing.T) {
 	doc := w.show(r.events(t)[0].Job)
 	if doc.Status != job.Ready || len(doc.NeedsEyes) != 1 {
 		t.Errorf("the job is %s and needs eyes for %v", doc.Status, doc.NeedsEyes)
+	}
+	for _, e := range r.events(t) {
+		if b, ok := e.Body.(*job.Started); ok && e.Model == "open/small" && !slices.Equal(b.Tools, tools) {
+			t.Errorf("attempt.started names the tools %v, the model was offered %v", b.Tools, tools)
+		}
 	}
 	if offered || !told {
 		t.Errorf("a blind agent was offered relo_image: %t; was told that it cannot see: %t", offered, told)

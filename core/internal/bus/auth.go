@@ -107,7 +107,7 @@ func permissions(user string) (*server.Permissions, bool) {
 		return nil, true
 	case user == viewerUser:
 		return &server.Permissions{
-			Publish:   allow(API+"job.list", API+"job.show", API+"job.events", API+"job.diff", API+"costs.list", API+"models.list", API+"daemon.status"),
+			Publish:   allow(API+"job.list", API+"job.show", API+"job.events", API+"job.diff", API+"job.why", API+"job.resolve", API+"blob.get", API+"costs.list", API+"models.list", API+"daemon.status"),
 			Subscribe: allow(eventsPrefix+">", "_INBOX."+viewerUser+".>"),
 		}, true
 	case isWorker && plain(id):

@@ -1,8 +1,6 @@
 package orchestrator
 
 import (
-	"slices"
-
 	"github.com/relo-dev/relo/core/internal/catalog"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
@@ -96,7 +94,7 @@ func (t *turn) route(task *job.Task) routing.Choice {
 }
 
 func (t *turn) choose(task *job.Task) routing.Choice {
-	need := routing.Need{Vision: task.Vision, Tools: true, Private: t.state.Private}
+	need := t.needOf(task)
 	ladder := t.o.Ladder
 	switch task.Kind() { //nolint:exhaustive // work follows
 	case job.Review:
@@ -127,15 +125,7 @@ func (t *turn) sameAgain(task *job.Task, need routing.Need) routing.Choice {
 	if !ok || task.Rung >= len(t.o.Ladder) {
 		return t.o.Ladder.Pick(task.Difficulty, need)
 	}
-	c := routing.Choice{Rung: task.Rung, Model: m, Chain: []catalog.Model{m}, Reasons: task.Reasons, OK: true}
-	if task.Rung >= 0 {
-		for _, other := range t.o.Ladder[task.Rung].Models {
-			if other.Ref != m.Ref {
-				c.Chain = append(c.Chain, other)
-			}
-		}
-	}
-	return c
+	return t.o.Ladder.Keep(task.Rung, m, need, task.Reasons)
 }
 
 func (t *turn) chooseReviewer(task *job.Task, need routing.Need) routing.Choice {
@@ -143,8 +133,8 @@ func (t *turn) chooseReviewer(task *job.Task, need routing.Need) routing.Choice 
 	if of := t.state.Tasks[task.ReviewOf]; of != nil {
 		author, rung = catalog.Ref(of.Model), of.Rung
 	}
-	if len(t.o.Review) > 0 {
-		if c := routing.Via("reviews", t.models(t.o.Review), need); c.OK {
+	if len(t.o.Review) > 0 && task.Tried() < len(t.o.Review) { // each attempt the next of the route, then the ladder
+		if c := routing.Via("reviews", t.models(t.o.Review[task.Tried():]), need); c.OK {
 			return c
 		}
 	}
@@ -166,21 +156,22 @@ func (t *turn) models(refs []catalog.Ref) []catalog.Model {
 
 // chainOf gives the models that may answer for a task's running attempt.
 func (r *run) chainOf(task *job.Task) []catalog.Ref {
-	refs := []catalog.Ref{catalog.Ref(task.Model)}
-	if have, ok := r.choices[task.ID]; ok {
-		for _, m := range have.choice.Chain {
-			if !slices.Contains(refs, m.Ref) {
-				refs = append(refs, m.Ref)
-			}
+	choice := r.choices[task.ID].choice
+	if len(choice.Chain) == 0 || string(choice.Model.Ref) != task.Model { // after a restart the choice is not at hand
+		m, ok := r.o.Book.Model(catalog.Ref(task.Model))
+		if !ok {
+			return []catalog.Ref{catalog.Ref(task.Model)}
 		}
-		return refs
+		choice = r.o.Ladder.Keep(task.Rung, m, r.needOf(task), nil)
 	}
-	if task.Rung >= 0 && task.Rung < len(r.o.Ladder) { // after a restart
-		for _, m := range r.o.Ladder[task.Rung].Models {
-			if !slices.Contains(refs, m.Ref) && (!task.Vision || m.Sight.Sight == task.Sight) {
-				refs = append(refs, m.Ref)
-			}
-		}
+	refs := make([]catalog.Ref, len(choice.Chain))
+	for i, m := range choice.Chain {
+		refs[i] = m.Ref
 	}
 	return refs
+}
+
+// needOf is what a task asks of its model.
+func (r *run) needOf(task *job.Task) routing.Need {
+	return routing.Need{Vision: task.Vision, Tools: true, Private: r.state.Private}
 }

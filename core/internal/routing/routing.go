@@ -348,6 +348,23 @@ func others(chain []catalog.Model, author catalog.Ref) []catalog.Model {
 	return slices.DeleteFunc(slices.Clone(chain), func(m catalog.Model) bool { return m.Ref == author })
 }
 
+// Keep gives a task the model that it had, for an attempt that follows a loss:
+// the rung's other models stand behind it as far as they meet the hard needs
+// and, for a task with eyes, see no worse. A rung outside the ladder gives the
+// model alone.
+func (l Ladder) Keep(rung int, m catalog.Model, n Need, reasons []job.Reason) Choice {
+	c := Choice{Rung: rung, Model: m, Chain: []catalog.Model{m}, Reasons: reasons, OK: true}
+	if rung < 0 || rung >= len(l) {
+		return c
+	}
+	least := eyes(0)
+	if n.Vision {
+		least = eyesOf(m)
+	}
+	c.Chain = append(c.Chain, others(l[rung].fit(n, least), m.Ref)...)
+	return c
+}
+
 // Chosen is a model that the person set: it is taken as it is and never escalated.
 func Chosen(m catalog.Model) Choice {
 	return Choice{
