@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -168,15 +169,7 @@ func TestKilledInTheMiddleOfAMerge(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, lose bool) {
 		w := newWorld(t, mixed(), threeTasks()).smallRepo()
-		real, err := exec.LookPath("git")
-		if err != nil {
-			t.Fatal(err)
-		}
-		bin, mark := t.TempDir(), filepath.Join(t.TempDir(), "killed")
-		if err := os.WriteFile(filepath.Join(bin, "git"), fmt.Appendf(nil, gitThatKills, real, mark), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		w.path = bin + string(os.PathListSeparator) + os.Getenv("PATH")
+		mark := w.wrapGit(gitThatKills)
 		d := w.serve()
 		id := w.submit("three changes")
 		select {
@@ -253,6 +246,81 @@ func TestALateResultIsNotApplied(t *testing.T) {
 	if task.Attempts[0].Result == nil || task.Attempts[0].Result.Outcome != job.OutLost || task.Attempts[1].Epoch != task.Attempts[0].Epoch+1 {
 		t.Errorf("the attempts are %s", asJSON(task.Attempts))
 	}
+}
+
+// gitThatStops is a git that stops its parent right after it made an attempt's
+// commit: the worker has its result in hand and has told nobody.
+const gitThatStops = `#!/bin/sh
+"%[1]s" "$@"
+code=$?
+case "$*" in
+*commit-tree*)
+	if [ ! -e "%[2]s" ]; then echo $PPID > "%[2]s.new"; mv "%[2]s.new" "%[2]s"; kill -STOP $PPID; fi;;
+esac
+exit $code
+`
+
+// The same with a whole result in hand: it says done, its commit is made, and it
+// comes after the lease. It is told, and kept out.
+func TestALateDoneIsToldAndNotApplied(t *testing.T) {
+	t.Parallel()
+	l := mixed()
+	l.lease = 5
+	var n atomic.Int32
+	p := &play{plan: planOf(task("one", "easy"))}
+	p.workers = map[string]act{"Do one": func(_ ctx, tn turn) double.Reply {
+		if tn.step > 0 {
+			return done("wrote it")
+		}
+		return call("write", object{"path": "out/one.txt", "content": fmt.Sprintf("try %d\n", n.Add(1))})
+	}}
+	w := newWorld(t, l, p).smallRepo()
+	mark := w.wrapGit(gitThatStops)
+	w.serve()
+	id := w.submit("one change")
+	link := w.link()
+	w.until(link, id, becomes(job.TaskLost))
+	w.until(link, id, isKind(job.KindFinished))
+	var pid int
+	text, err := os.ReadFile(mark)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscan(string(text), &pid); err != nil {
+		t.Fatal(err)
+	}
+	w.signal([]int{pid}, syscall.SIGCONT)
+	notice := w.until(link, id, func(e job.Event) bool {
+		b, ok := e.Body.(*job.Notice)
+		return ok && strings.Contains(b.Words, "late result")
+	})
+	doc := w.show(id)
+	if doc.Status != job.Ready {
+		t.Fatalf("the job is %s: %s", doc.Status, doc.Reason)
+	}
+	w.commitsOnce(doc)
+	if got := w.git("show", "refs/heads/"+doc.Branch+":out/one.txt"); got != "try 2" {
+		t.Errorf("the branch holds %q", got)
+	}
+	if got := w.git("show", "refs/relo/attempt/"+notice.Attempt+":out/one.txt"); got != "try 1" {
+		t.Errorf("the late work is not kept: %q", got)
+	}
+}
+
+// wrapGit puts a script before git on the program's PATH; it gets the real git
+// and the name of a file that it makes once.
+func (w *world) wrapGit(script string) (mark string) {
+	w.t.Helper()
+	real, err := exec.LookPath("git")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	bin, mark := w.t.TempDir(), filepath.Join(w.t.TempDir(), "done")
+	if err := os.WriteFile(filepath.Join(bin, "git"), fmt.Appendf(nil, script, real, mark), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	w.path = bin + string(os.PathListSeparator) + os.Getenv("PATH")
+	return mark
 }
 
 func (w *world) workerPID(id string) int {
