@@ -52,6 +52,7 @@ type Task struct {
 	Epoch      int64 // of the newest lease; 0: none yet
 	Model      string
 	Rung       int
+	RoutedAt   int // how many attempts the task had when it was routed last
 	Sight      vision.Sight
 	Source     vision.Source
 	Reasons    []Reason
@@ -276,6 +277,7 @@ func (t *Task) apply(e Event) {
 	switch b := e.Body.(type) {
 	case *Routed:
 		t.Model, t.Rung, t.Reasons, t.Sight, t.Source = e.Model, b.Rung, b.Reasons, b.Sight, b.SightSource
+		t.RoutedAt = len(t.Attempts)
 	case *WaitingBody:
 		t.Waiting = b
 	case *Escalated:

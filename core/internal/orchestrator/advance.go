@@ -110,6 +110,12 @@ func (t *turn) judged(task *job.Task) {
 		}
 	case job.OutBudget:
 		t.move(task, job.MoveHold, heldByBudget)
+	case job.Unverified:
+		if unverified(task) >= unverifiedMax {
+			t.move(task, job.MoveFail, a.End.Reason)
+			return
+		}
+		t.move(task, job.MoveRework, a.End.Reason)
 	case job.OutBlocked:
 		if task.Tried() >= t.o.Attempts {
 			t.move(task, job.MoveBlock, a.End.Reason)
@@ -119,6 +125,17 @@ func (t *turn) judged(task *job.Task) {
 	default:
 		t.move(task, job.MoveRework, a.End.Reason)
 	}
+}
+
+// unverified counts the attempts that were called done without proof.
+func unverified(task *job.Task) int {
+	n := 0
+	for _, a := range task.Attempts {
+		if a.End != nil && a.End.Outcome == job.Unverified {
+			n++
+		}
+	}
+	return n
 }
 
 const heldByBudget = "the budget is reached"
@@ -233,11 +250,14 @@ func debugOf(j *job.Job, task *job.Task) *job.Task {
 	return nil
 }
 
-// budgetReached reports whether a task is held because of the budget: then
-// nothing new is given out.
+// budgetReached reports whether a task is held because of the budget, or about
+// to be: then nothing new is given out.
 func (t *turn) budgetReached() bool {
 	for _, task := range t.state.Tasks {
 		if task.Status == job.TaskHeld && task.Reason == heldByBudget {
+			return true
+		}
+		if a := lastEnded(task); task.Status == job.TaskFinished && a != nil && a.End.Outcome == job.OutBudget {
 			return true
 		}
 	}
@@ -258,7 +278,7 @@ func (t *turn) advanceJob() {
 		case task.Status == job.TaskHeld || task.Status == job.TaskBlocked:
 			stuck++
 		case task.Status == job.TaskWaiting:
-		case task.Status == job.TaskReviewing && t.heldReview(task):
+		case (task.Status == job.TaskReviewing || task.Status == job.TaskRework) && t.heldHelper(task):
 		case task.Status == job.TaskReady && t.budgetReached():
 		default:
 			open++
@@ -279,8 +299,8 @@ func (t *turn) advanceJob() {
 	}
 }
 
-// heldReview reports whether the only thing that a reviewing task waits for is held.
-func (t *turn) heldReview(task *job.Task) bool {
+// heldHelper reports whether the review or debugger that a task waits for is held.
+func (t *turn) heldHelper(task *job.Task) bool {
 	for _, r := range t.state.ReviewsOf(task.ID) {
 		if !r.Status.Terminal() {
 			return r.Status == job.TaskHeld || r.Status == job.TaskBlocked || (r.Status == job.TaskReady && t.budgetReached())

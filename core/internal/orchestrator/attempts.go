@@ -30,6 +30,7 @@ func (o *Orchestrator) Hello(ctx context.Context, h protocol.Hello) (protocol.We
 	fresh := o.crew.heard(h, time.Now())
 	if fresh {
 		if err := o.Lanes.PrepareMailbox(ctx, h.Worker); err != nil {
+			o.crew.forget(h.Worker)
 			return protocol.Welcome{}, err
 		}
 	}

@@ -138,7 +138,6 @@ func (o *Orchestrator) Cancel(ctx context.Context, id, reason string) error {
 				worker := task.Attempt(attempt).Worker
 				stop[worker] = append(stop[worker], attempt)
 				t.free(task, attempt)
-				o.crew.release(worker, attempt)
 			}
 			t.move(task, job.MoveCancel, reason)
 		}
@@ -208,17 +207,14 @@ func (o *Orchestrator) Retry(ctx context.Context, id, taskID string) error {
 	return r.do(ctx, func(t *turn) error {
 		n := 0
 		for _, task := range t.state.List() {
-			if taskID != "" && task.ID != taskID {
-				continue
-			}
 			switch task.Status { //nolint:exhaustive // the others are under way or done
 			case job.TaskHeld, job.TaskBlocked, job.TaskFailed:
-				t.move(task, job.MoveAgain, "you asked for another attempt")
-				n++
-			case job.TaskSkipped:
-				if taskID == "" {
-					t.move(task, job.MoveReopen, "")
+				if retried(task, taskID) {
+					t.move(task, job.MoveAgain, "you asked for another attempt")
+					n++
 				}
+			case job.TaskSkipped: // it is skipped again when what it needs is still not to be had
+				t.move(task, job.MoveReopen, "")
 			}
 		}
 		if n == 0 {
@@ -232,6 +228,16 @@ func (o *Orchestrator) Retry(ctx context.Context, id, taskID string) error {
 		}
 		return nil
 	})
+}
+
+// retried reports whether a person's retry means the task: one that is named, or
+// that the budget holds, which is one for all; with none named every one but
+// reviews and debuggers that failed, as the next attempt gets its own.
+func retried(task *job.Task, named string) bool {
+	if task.ID == named || (task.Status == job.TaskHeld && task.Reason == heldByBudget) {
+		return true
+	}
+	return named == "" && (task.Kind() == job.Work || task.Status == job.TaskHeld)
 }
 
 // Workers lists those heard of lately.

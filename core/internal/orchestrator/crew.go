@@ -34,14 +34,28 @@ func newCrew() *crew { return &crew{members: map[string]*member{}} }
 func (c *crew) heard(h protocol.Hello, now time.Time) (fresh bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m := c.members[h.Worker]
-	if m == nil {
-		m = &member{id: h.Worker, holds: map[string]bool{}}
-		c.members[h.Worker] = m
-	}
+	m := c.member(h.Worker)
 	fresh = m.boot != h.Boot
 	m.boot, m.pid, m.slots, m.seen, m.leaving = h.Boot, h.PID, h.Slots, now, h.Leaving
 	return fresh
+}
+
+func (c *crew) member(id string) *member {
+	m := c.members[id]
+	if m == nil {
+		m = &member{id: id, holds: map[string]bool{}}
+		c.members[id] = m
+	}
+	return m
+}
+
+// forget makes a worker unheard of, so that its next hello is its first again.
+func (c *crew) forget(worker string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m := c.members[worker]; m != nil {
+		m.boot, m.seen = "", time.Time{}
+	}
 }
 
 // take reserves a slot of the least busy worker that is alive; why says what
@@ -81,21 +95,21 @@ func (m *member) unable(now time.Time, alive time.Duration) string {
 func (c *crew) sorted() []*member {
 	out := make([]*member, 0, len(c.members))
 	for _, m := range c.members {
-		out = append(out, m)
+		if !m.seen.IsZero() { // not one that is only known to hold something from before a restart
+			out = append(out, m)
+		}
 	}
 	slices.SortFunc(out, func(a, b *member) int { return cmp.Compare(a.id, b.id) })
 	return out
 }
 
-// hold notes that a worker has an attempt (after a restart). It is called where
+// hold notes that a worker has an attempt, heard of or not (after a restart). It is called where
 // release is, under the lock of the job, so that a hello that was under way when
 // the attempt ended cannot bring it back.
 func (c *crew) hold(worker, attempt string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if m := c.members[worker]; m != nil {
-		m.holds[attempt] = true
-	}
+	c.member(worker).holds[attempt] = true
 }
 
 // release frees a slot.

@@ -56,6 +56,7 @@ func (t *turn) tooLate(f protocol.Finish) bool {
 	}
 	if !t.late[f.Attempt] {
 		t.late[f.Attempt] = true
+		t.undo = append(t.undo, func() { delete(t.late, f.Attempt) })
 		t.emit(job.Event{Kind: job.KindNotice, Task: task.ID, Attempt: f.Attempt, Worker: f.Worker, Body: &job.Notice{
 			Level: "warn",
 			Words: fmt.Sprintf("late result of %q, not applied: its lease (epoch %d) had ended; the work is kept at refs/relo/attempt/%s", task.Title, f.Epoch, f.Attempt),
@@ -80,7 +81,6 @@ func (t *turn) finish(task *job.Task, f protocol.Finish) {
 	e.Kind, e.Body = job.KindAttemptFinished, &end
 	t.emit(e)
 	t.free(task, f.Attempt)
-	t.o.crew.release(f.Worker, f.Attempt)
 }
 
 // judge holds a result that says done against the evidence.

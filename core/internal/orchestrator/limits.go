@@ -25,9 +25,11 @@ const (
 	workerGone = 3
 	// effectWait bounds what goes on when the program ends.
 	effectWait = 10 * time.Second
-	// noticesMax bounds the late-result notices of one attempt.
+	// titleRunes bounds a job's title, which is its text's first line.
 	titleRunes = 72
+	// unverifiedMax fails a task whose attempts were called done without proof: one
+	// more attempt is made with that said (04 §2 of the design).
+	unverifiedMax = 2
+	// retryEffect is the pause before something that did not work is tried again.
+	retryEffect = 5 * time.Second
 )
-
-// ended is used for waiting goroutines at the end of a program.
-const retryEffect = 5 * time.Second

@@ -11,6 +11,8 @@ import (
 // merge lays an accepted attempt on the job's branch. It may be run again after
 // a crash at any point: a commit that is there already is found by its trailer.
 func (r *run) merge(ctx context.Context, id string) error {
+	r.merging.Lock() // what is on the branch is written down in the order it was laid there: the last one is the head
+	defer r.merging.Unlock()
 	r.mu.Lock()
 	task := r.state.Tasks[id]
 	a := lastEnded(task)
@@ -48,9 +50,10 @@ func (r *run) merge(ctx context.Context, id string) error {
 	})
 }
 
-// short abbreviates a commit or an id for people.
+// short abbreviates a commit or an id for people. The time of an id is in its
+// first 13 characters: ten would be shared by everything of the same second.
 func short(id string) string {
-	const n = 10
+	const n = 13
 	if len(id) > n {
 		return id[:n]
 	}

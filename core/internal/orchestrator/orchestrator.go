@@ -125,6 +125,7 @@ func (o *Orchestrator) resume(ctx context.Context, id string) error {
 		for _, task := range r.state.List() {
 			if task.Status.Live() {
 				r.extend(task.Current, o.Lease)
+				o.crew.hold(task.Attempt(task.Current).Worker, task.Current)
 			}
 		}
 		return nil
@@ -192,7 +193,7 @@ func (o *Orchestrator) active() []*run {
 
 // kick lets every job look for a free worker. It must not be called inside a turn.
 func (o *Orchestrator) kick() {
-	if o.Idle {
+	if o.Idle || o.ctx().Err() != nil {
 		return
 	}
 	for _, r := range o.active() {

@@ -45,8 +45,10 @@ func (r *run) plan(ctx context.Context) error {
 		if try == planTries {
 			return r.planFailed(ctx, "", fmt.Sprintf("the Primary submitted %d plans that break the rules; the last one: %s", try, words))
 		}
-		if err := r.do(ctx, func(t *turn) error {
-			t.notice("warn", "the plan goes back to the Primary: %s", words)
+		if err := r.do(context.WithoutCancel(ctx), func(t *turn) error {
+			if t.state.Status == job.Planning {
+				t.notice("warn", "the plan goes back to the Primary: %s", words)
+			}
 			return nil
 		}); err != nil {
 			return err
@@ -190,7 +192,7 @@ func faultsBack(m provider.Message, faults []string) provider.Message {
 
 // planned puts the plan into the record and starts the job.
 func (r *run) planned(ctx context.Context, summary string, tasks []job.PlannedTask, rules job.PlanRules) error {
-	return r.do(ctx, func(t *turn) error {
+	return r.do(context.WithoutCancel(ctx), func(t *turn) error {
 		if t.state.Status != job.Planning {
 			return nil // cancelled meanwhile
 		}

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -20,8 +21,11 @@ type run struct {
 
 	conducted atomic.Bool // what is due is done; else the job is only shown
 
+	merging sync.Mutex // held while an attempt is laid on the branch and written down
+
 	mu       sync.Mutex
 	state    *job.Job
+	torn     bool                 // state holds what was not committed, and could not be read again
 	deadline map[string]time.Time // of live leases, by attempt; monotonic
 	posted   map[string]time.Time // when a task was last put into a mailbox, by attempt
 	busy     map[string]bool      // effects under way, by what they do
@@ -29,12 +33,13 @@ type run struct {
 	nextCall int
 	choices  map[string]routed // the route of a ready task, by task
 	late     map[string]bool   // attempts whose late result was told
+	troubles map[string]string // of effects, as they were told
 }
 
 func newRun(o *Orchestrator, id string, state *job.Job) *run {
 	return &run{
 		o: o, id: id, state: state, deadline: map[string]time.Time{}, posted: map[string]time.Time{}, busy: map[string]bool{},
-		calls: map[string]map[int]context.CancelFunc{}, choices: map[string]routed{}, late: map[string]bool{},
+		calls: map[string]map[int]context.CancelFunc{}, choices: map[string]routed{}, late: map[string]bool{}, troubles: map[string]string{},
 	}
 }
 
@@ -54,6 +59,11 @@ type turn struct {
 func (r *run) do(ctx context.Context, f func(*turn) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.torn {
+		if err := r.reload(ctx); err != nil {
+			return err
+		}
+	}
 	t := &turn{run: r, now: time.Now(), batch: record.Batch{Job: r.id}}
 	err := f(t)
 	if err == nil && r.conducted.Load() {
@@ -70,7 +80,7 @@ func (r *run) do(ctx context.Context, f func(*turn) error) error {
 			f()
 		}
 		if len(t.batch.Events) > 0 {
-			r.reload(ctx)
+			return errors.Join(err, r.reload(ctx))
 		}
 		return err
 	}
@@ -106,19 +116,21 @@ func (t *turn) tell() {
 	}
 }
 
-// reload drops what was not committed.
-func (r *run) reload(ctx context.Context) {
+// reload drops what was not committed. Until it succeeds no turn is taken: one
+// that built on what is not in the record would leave a gap there.
+func (r *run) reload(ctx context.Context) error {
+	r.torn = true
 	events, err := r.o.Journal.Events(context.WithoutCancel(ctx), r.id, 0, 0)
-	if err == nil {
-		var state *job.Job
-		if state, err = job.Fold(events); err == nil {
-			r.state = state
-			clear(r.choices)
-		}
-	}
 	if err != nil {
-		r.o.Log.Error().Str("job", r.id).Err(err).Msg("the job could not be read again")
+		return fmt.Errorf("read the job again: %w", err)
 	}
+	state, err := job.Fold(events)
+	if err != nil {
+		return fmt.Errorf("read the job again: %w", err)
+	}
+	r.state, r.torn = state, false
+	clear(r.choices)
+	return nil
 }
 
 // emit makes an event and applies it.
@@ -162,8 +174,12 @@ func (t *turn) moveJob(m job.JobMove, reason string) {
 	t.emit(job.Event{Kind: job.KindJobStatus, Body: &job.StatusChange{From: string(t.state.Status), To: string(to), Reason: reason}})
 }
 
-// free ends a task's lease with this turn and hangs up its calls.
+// free ends a task's lease with this turn, frees its worker's slot and hangs up
+// its calls.
 func (t *turn) free(task *job.Task, attempt string) {
+	worker := task.Attempt(attempt).Worker
+	t.o.crew.release(worker, attempt)
+	t.undo = append(t.undo, func() { t.o.crew.hold(worker, attempt) })
 	t.batch.Free = append(t.batch.Free, record.Lease{Task: task.ID, Epoch: task.Epoch})
 	delete(t.deadline, attempt)
 	delete(t.posted, attempt)
@@ -175,26 +191,24 @@ func (t *turn) effect(name string, f func(ctx context.Context) error) {
 	if t.busy[name] || t.o.Idle {
 		return
 	}
-	t.busy[name] = true
 	r := t.run
+	r.busy[name] = true
+	t.undo = append(t.undo, func() { delete(r.busy, name) })
 	t.after = append(t.after, func() {
 		r.o.work.Go(func() {
 			ctx := r.o.ctx()
-			err := f(ctx)
-			r.mu.Lock()
-			delete(r.busy, name)
-			r.mu.Unlock()
-			if err == nil || ctx.Err() != nil {
-				if ctx.Err() == nil {
-					r.poke(ctx)
+			if err := f(ctx); err != nil && ctx.Err() == nil {
+				r.o.Log.Error().Str("job", r.id).Str("effect", name).Err(err).Msg("will be tried again")
+				r.troubled(ctx, name, err)
+				select {
+				case <-ctx.Done():
+				case <-time.After(retryEffect):
 				}
-				return
 			}
-			r.o.Log.Error().Str("job", r.id).Str("effect", name).Err(err).Msg("will be tried again")
-			r.troubled(ctx, name, err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(retryEffect):
+			r.mu.Lock()
+			delete(r.busy, name) // not before the pause: whatever happens meanwhile would start it again
+			r.mu.Unlock()
+			if ctx.Err() == nil {
 				r.poke(ctx)
 			}
 		})
@@ -203,6 +217,13 @@ func (t *turn) effect(name string, f func(ctx context.Context) error) {
 
 // troubled tells the person once that something is tried again.
 func (r *run) troubled(ctx context.Context, name string, err error) {
+	r.mu.Lock()
+	told := r.troubles[name] == err.Error()
+	r.troubles[name] = err.Error()
+	r.mu.Unlock()
+	if told {
+		return
+	}
 	_ = r.do(ctx, func(t *turn) error { // when even this cannot be written the log has it
 		t.notice("warn", "%s did not work and is tried again: %v", name, err)
 		return nil
@@ -276,7 +297,6 @@ func (t *turn) lose(task *job.Task, reason string) {
 		Body: &job.StatusChange{From: string(task.Status), To: string(job.TaskLost), Reason: reason},
 	})
 	t.free(task, attempt)
-	t.o.crew.release(worker, attempt)
 }
 
 // settle ends a ledger row with this turn.

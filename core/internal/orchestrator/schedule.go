@@ -74,16 +74,22 @@ func (t *turn) route(task *job.Task) routing.Choice {
 	if have, ok := t.choices[task.ID]; ok && have.attempts == len(task.Attempts) {
 		return have.choice
 	}
-	choice := t.choose(task)
+	told := task.Model != "" && task.RoutedAt == len(task.Attempts) // before a restart
+	choice := routing.Choice{}
+	if told && task.Rung >= 0 {
+		choice = t.sameAgain(task, t.needOf(task))
+	} else {
+		choice = t.choose(task)
+	}
 	t.choices[task.ID] = routed{len(task.Attempts), choice}
-	if !choice.OK {
+	if !choice.OK || (told && string(choice.Model.Ref) == task.Model && choice.Rung == task.Rung) {
 		return choice
 	}
 	m := choice.Model
 	if task.Model != "" && task.Model != string(m.Ref) && task.Tried() > 0 {
 		t.emit(job.Event{
 			Kind: job.KindEscalated, Task: task.ID, Model: string(m.Ref),
-			Body: &job.Escalated{From: task.Model, To: string(m.Ref), Why: task.NeedsAgain},
+			Body: &job.Escalated{From: task.Model, To: string(m.Ref), Why: whyAgain(task)},
 		})
 	}
 	t.emit(job.Event{
@@ -93,9 +99,31 @@ func (t *turn) route(task *job.Task) routing.Choice {
 	return choice
 }
 
+// whyAgain says why the next attempt is due.
+func whyAgain(task *job.Task) string {
+	if a := lastEnded(task); a != nil && a.End.Outcome != job.Done {
+		return a.End.Reason
+	}
+	return task.NeedsAgain
+}
+
+// fellShort reports whether the last attempt speaks against its model: one that
+// was lost, was refused a key, or whose work was not found wanting does not.
+func (r *run) fellShort(task *job.Task) bool {
+	a := lastEnded(task)
+	if a == nil || !a.Counted() || a.End.Code == job.CodeKey {
+		return false
+	}
+	v := verdictOn(r.state, task, a)
+	return a.End.Outcome != job.Done || (v != nil && v.Verdict != job.VerdictAccept)
+}
+
 func (t *turn) choose(task *job.Task) routing.Choice {
 	need := t.needOf(task)
 	ladder := t.o.Ladder
+	if len(task.Attempts) > 0 && task.Rung >= 0 && !t.fellShort(task) {
+		return t.sameAgain(task, need)
+	}
 	switch task.Kind() { //nolint:exhaustive // work follows
 	case job.Review:
 		return t.chooseReviewer(task, need)
@@ -113,13 +141,14 @@ func (t *turn) choose(task *job.Task) routing.Choice {
 	if task.Model == "" {
 		return ladder.Pick(task.Difficulty, need)
 	}
-	if a := lastEnded(task); a != nil && a.Counted() && task.Rung >= 0 { // a loss does not escalate
+	if len(task.Attempts) > 0 && task.Rung >= 0 {
 		return ladder.Escalate(min(task.Rung, len(ladder)-1), need)
 	}
 	return t.sameAgain(task, need)
 }
 
-// sameAgain routes an attempt that follows a loss: the model it had, with its reasons.
+// sameAgain routes an attempt that follows one which says nothing against its
+// model: the model it had, with its reasons.
 func (t *turn) sameAgain(task *job.Task, need routing.Need) routing.Choice {
 	m, ok := t.o.Book.Model(catalog.Ref(task.Model))
 	if !ok || task.Rung >= len(t.o.Ladder) {

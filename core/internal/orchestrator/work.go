@@ -54,6 +54,9 @@ func (k *work) do(ctx context.Context) protocol.Finish {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(k.a.Minutes)*time.Minute)
 	defer cancel()
 	if err := k.prepare(ctx); err != nil {
+		if k.box != nil {
+			err = errors.Join(err, k.box.Close())
+		}
 		return k.failed(ctx, err)
 	}
 	stopSteps := k.reportSteps(ctx)
@@ -79,7 +82,7 @@ func (k *work) do(ctx context.Context) protocol.Finish {
 // failed turns an error into the outcome that it means.
 func (k *work) failed(ctx context.Context, err error) protocol.Finish {
 	e := &k.finish.End
-	e.Reason = err.Error()
+	e.Outcome, e.Reason = job.OutFailed, err.Error() // also when the agent said done: its checks were not run
 	switch {
 	case codeOf(err) == protocol.CodeBudget:
 		e.Outcome = job.OutBudget

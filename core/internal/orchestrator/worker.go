@@ -109,34 +109,64 @@ func (w *Worker) take(ctx context.Context, data []byte, work *sync.WaitGroup) bo
 		w.Log.Error().Err(err).Msg("a task in the mailbox cannot be read")
 		return true
 	}
-	select {
-	case w.slots <- struct{}{}:
-	case <-ctx.Done():
-		return false
+	actx, stop := context.WithCancel(ctx)
+	h := &holding{hold: hold, stop: stop}
+	if !w.keep(h) {
+		stop()
+		return true // delivered twice
 	}
-	a, err := w.Home.Claim(ctx, hold)
+	a, err := w.claim(actx, hold)
 	if err != nil {
-		<-w.slots
+		w.drop(h)
+		if ctx.Err() == nil && actx.Err() != nil {
+			return true // the daemon took it back meanwhile
+		}
 		if codeOf(err) == protocol.CodeStale || codeOf(err) == protocol.CodeNotFound {
 			return true // somebody else's by now, or delivered twice
 		}
 		w.Log.Warn().Err(err).Msg("a task could not be claimed")
 		return false
 	}
-	actx, stop := context.WithCancel(ctx)
-	h := &holding{hold: a.Hold, stop: stop}
-	w.mu.Lock()
-	w.holds[a.Attempt] = h
-	w.mu.Unlock()
 	work.Go(func() {
 		defer func() { <-w.slots }()
-		defer stop()
 		w.attempt(actx, ctx, a, h)
-		w.mu.Lock()
-		delete(w.holds, a.Attempt)
-		w.mu.Unlock()
+		w.drop(h)
 	})
 	return true
+}
+
+// claim waits for a free slot and claims the task. The slot stays taken when
+// there is no error.
+func (w *Worker) claim(ctx context.Context, hold protocol.Hold) (protocol.Assignment, error) {
+	select {
+	case w.slots <- struct{}{}:
+	case <-ctx.Done():
+		return protocol.Assignment{}, ctx.Err()
+	}
+	a, err := w.Home.Claim(ctx, hold)
+	if err != nil {
+		<-w.slots
+	}
+	return a, err
+}
+
+// keep notes a task that is at hand: from before the claim, so that every hello
+// speaks of it, also of one that waits for a slot or whose claim is under way.
+func (w *Worker) keep(h *holding) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.holds[h.hold.Attempt] != nil {
+		return false
+	}
+	w.holds[h.hold.Attempt] = h
+	return true
+}
+
+func (w *Worker) drop(h *holding) {
+	h.stop()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.holds, h.hold.Attempt)
 }
 
 // beats shows the daemon that the worker lives, and ends agents whose lease it
@@ -163,18 +193,21 @@ func (w *Worker) hello(ctx context.Context, leave context.CancelFunc) {
 	for _, x := range w.holds {
 		h.Running = append(h.Running, x.hold)
 	}
-	lease := w.lease
+	wait := w.lease - time.Since(w.heard) // no longer than the lease lasts, so that its end is seen
+	if wait <= 0 {
+		wait = w.beat
+	}
 	w.mu.Unlock()
 	slices.Sort(h.Engines)
 	sent := time.Now()
-	bounded, cancel := context.WithTimeout(ctx, lease)
+	bounded, cancel := context.WithTimeout(ctx, wait)
 	welcome, err := w.Home.Hello(bounded, h)
 	cancel()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
 		silent := time.Since(w.heard)
-		if silent > w.lease {
+		if silent >= w.lease {
 			w.stopAll("the lease ended while the daemon was out of reach")
 		}
 		if w.Orphan > 0 && silent > w.Orphan && len(w.holds) == 0 {
@@ -229,7 +262,7 @@ func (w *Worker) stopAll(why string) {
 func (w *Worker) leaseHeld() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return time.Since(w.heard) <= w.lease
+	return time.Since(w.heard) < w.lease
 }
 
 func (w *Worker) decide(h *holding) {
@@ -251,6 +284,10 @@ func (w *Worker) attempt(ctx, life context.Context, a protocol.Assignment, h *ho
 			if got.Late {
 				log.Warn().Msg("the result came too late and was not applied")
 			}
+			break
+		}
+		if codeOf(err) == protocol.CodeNotFound {
+			log.Error().Err(err).Msg("the record does not know the job")
 			break
 		}
 		log.Warn().Err(err).Msg("the result is sent again")
