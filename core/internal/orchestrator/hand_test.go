@@ -108,7 +108,9 @@ func (h *hand) act(a protocol.Assignment, line string) bool {
 		word, rest, _ := strings.Cut(strings.TrimSpace(step), " ")
 		switch word {
 		case "look":
-			h.look(a, rest)
+			if err := h.look(a, rest); err != nil {
+				h.s.t.Fatal(err)
+			}
 		case "check":
 			exit, command, _ := strings.Cut(rest, " ")
 			n, err := strconv.Atoi(exit)
@@ -135,8 +137,7 @@ func (h *hand) report(r protocol.Report) {
 
 // look plays a picture that reached the model: "result shot.png", and with
 // "before" one that shows the work before its last edit.
-func (h *hand) look(a protocol.Assignment, words string) {
-	h.s.t.Helper()
+func (h *hand) look(a protocol.Assignment, words string) error {
 	part := strings.Fields(words)
 	tree := "tree-now"
 	if len(part) > 2 {
@@ -146,9 +147,7 @@ func (h *hand) look(a protocol.Assignment, words string) {
 	h.s.mem.open(row)
 	row.Outcome = ledger.OutcomeOK
 	look := job.Look{ID: job.NewID(), Path: part[1], Role: vision.Role(part[0]), How: job.HowPixels, Tree: tree, Fresh: true}
-	if err := h.s.Settle(h.s.t.Context(), row, []job.Look{look}); err != nil {
-		h.s.t.Fatal(err)
-	}
+	return h.s.Settle(h.s.t.Context(), row, []job.Look{look})
 }
 
 func (h *hand) result(a protocol.Assignment, word, rest string) protocol.Finish {

@@ -26,6 +26,9 @@ import (
 
 const leaseTime = 20 * time.Second
 
+// pass lets time pass; only inside a bubble.
+func pass(d time.Duration) { <-time.After(d) }
+
 // stage is an orchestrator with everything around it played.
 type stage struct {
 	*Orchestrator

@@ -97,12 +97,13 @@ func TestStories(t *testing.T) {
 // teller plays a story and writes down what is told.
 type teller struct {
 	*stage
-	sub     protocol.Submit
-	hands   []*hand
-	lines   map[string][]string // of "attempts", by task
-	person  []string
-	told    strings.Builder
-	restart bool // after every step
+	sub    protocol.Submit
+	hands  []*hand
+	lines  map[string][]string // of "attempts", by task
+	person []string
+	told   strings.Builder
+
+	restarts bool // of the daemon, before every step
 }
 
 func newTeller(t *testing.T, s story) *teller {
@@ -164,6 +165,11 @@ func (p *teller) play() string {
 	id := got.Job
 	for quiet := time.Duration(0); quiet < rests; {
 		synctest.Wait()
+		if p.restarts {
+			p.restart()
+			p.hands[0].beat()
+			synctest.Wait()
+		}
 		if p.step() {
 			quiet = 0
 			continue
@@ -176,7 +182,7 @@ func (p *teller) play() string {
 			p.person = p.person[1:]
 			continue
 		}
-		time.Sleep(time.Second)
+		pass(time.Second)
 		quiet += time.Second
 		p.hands[0].beat()
 	}
