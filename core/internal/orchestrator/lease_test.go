@@ -322,3 +322,26 @@ func TestAShortIdHoldsTheWholeTimeOfAnId(t *testing.T) {
 		t.Error("a short word was changed")
 	}
 }
+
+func TestTheHeadIsWhatWasLaidLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, oneModel, func(o *Options) { o.AutoReview = false })
+		s.models.plan = planOf(t, "a easy\nb easy")
+		answer := make(chan struct{})
+		s.repo.slow = map[string]chan struct{}{"a": answer}
+		h := s.hand("w1", 2)
+		h.beat()
+		id := s.submit()
+		for range 2 {
+			a, _ := h.claim()
+			h.finish(done(a, "a.go"))
+			synctest.Wait()
+		}
+		close(answer) // the first merge's answer comes after the second was due
+		synctest.Wait()
+		got, err := s.Apply(t.Context(), id)
+		if err != nil || got.Commit != "merge2" {
+			t.Errorf("applied %q, %v: not the last of two merges", got.Commit, err)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -73,9 +74,7 @@ func (m *memory) Commit(ctx context.Context, b record.Batch) error {
 		}
 		m.rows[at] = *b.Settle
 	}
-	for task, l := range leases {
-		m.leases[task] = l
-	}
+	maps.Copy(m.leases, leases)
 	if len(texts) > 0 {
 		m.events[b.Job] = append(m.events[b.Job], texts...)
 		m.index[b.Job] = record.Entry{ID: b.Job, Title: b.Title, Status: b.Status, Seq: next - 1}

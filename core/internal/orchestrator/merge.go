@@ -11,8 +11,12 @@ import (
 // merge lays an accepted attempt on the job's branch. It may be run again after
 // a crash at any point: a commit that is there already is found by its trailer.
 func (r *run) merge(ctx context.Context, id string) error {
-	r.merging.Lock() // what is on the branch is written down in the order it was laid there: the last one is the head
-	defer r.merging.Unlock()
+	select { // what is on the branch is written down in the order it was laid there: the last one is the head
+	case r.merging <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-r.merging }()
 	r.mu.Lock()
 	task := r.state.Tasks[id]
 	a := lastEnded(task)

@@ -21,7 +21,7 @@ type run struct {
 
 	conducted atomic.Bool // what is due is done; else the job is only shown
 
-	merging sync.Mutex // held while an attempt is laid on the branch and written down
+	merging chan struct{} // holds one while an attempt is laid on the branch and written down
 
 	mu       sync.Mutex
 	state    *job.Job
@@ -38,7 +38,7 @@ type run struct {
 
 func newRun(o *Orchestrator, id string, state *job.Job) *run {
 	return &run{
-		o: o, id: id, state: state, deadline: map[string]time.Time{}, posted: map[string]time.Time{}, busy: map[string]bool{},
+		o: o, id: id, merging: make(chan struct{}, 1), state: state, deadline: map[string]time.Time{}, posted: map[string]time.Time{}, busy: map[string]bool{},
 		calls: map[string]map[int]context.CancelFunc{}, choices: map[string]routed{}, late: map[string]bool{}, troubles: map[string]string{},
 	}
 }

@@ -281,7 +281,7 @@ func (pictures) Prepare(_ context.Context, dir, name string, region *vision.Regi
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, filepath.FromSlash(name))
 	}
-	data, err := os.ReadFile(name) //nolint:gosec // a test's own folder
+	data, err := os.ReadFile(name)
 	if err != nil {
 		return vision.Picture{}, vision.Meta{}, pictureFaultError{"not_found"}
 	}

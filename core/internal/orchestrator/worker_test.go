@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -62,18 +61,14 @@ func TestAPictureIsSentOnceAndItsLookCarriesTheClaim(t *testing.T) {
 			if c.Traffic == job.TrafficPlanning {
 				return answering("submit_plan", s.models.plan), nil
 			}
-			for _, m := range c.Request.Messages {
-				for _, p := range m.Parts {
-					if _, err := s.mem.Blob(p.Picture.SHA256); err != nil {
-						return traffic.Answer{}, &traffic.MissingError{SHA256: []string{p.Picture.SHA256}}
-					}
-					v := p.Picture.View
-					looks++
-					row := s.mem.request(c)
-					return traffic.Answer{}, s.Settle(context.Background(), row, []job.Look{{ID: v.ID, Path: v.Path, Role: v.Role, Tree: v.Tree, Fresh: v.Fresh, How: job.HowPixels}})
-				}
+			shown := c.Request.Messages[0].Parts[0].Picture
+			if _, err := s.mem.Blob(shown.SHA256); err != nil {
+				return traffic.Answer{}, &traffic.MissingError{SHA256: []string{shown.SHA256}}
 			}
-			return traffic.Answer{}, errors.New("no picture")
+			looks++
+			v := shown.View
+			look := job.Look{ID: v.ID, Path: v.Path, Role: v.Role, Tree: v.Tree, Fresh: v.Fresh, How: job.HowPixels}
+			return traffic.Answer{}, s.Settle(context.Background(), s.mem.request(c), []job.Look{look})
 		}
 		s.worker(1, func(ctx context.Context, t engine.Task, d engine.Desk) (engine.End, error) {
 			for _, file := range []string{"main.go", "shot.png"} {
@@ -255,26 +250,28 @@ func TestChecksDecideWhateverTheAgentSays(t *testing.T) {
 }
 
 func TestWhatEndsAnAttemptHasItsOwnOutcome(t *testing.T) {
+	stops := func(context.Context, engine.Task, engine.Desk) (engine.End, error) {
+		return engine.End{Why: "out of rounds"}, nil
+	}
+	waits := func(ctx context.Context, _ engine.Task, _ engine.Desk) (engine.End, error) {
+		<-ctx.Done()
+		return engine.End{}, ctx.Err()
+	}
+	blocked := func(ctx context.Context, t engine.Task, _ engine.Desk) (engine.End, error) {
+		return finished(ctx, t, "finish_task", `{"outcome":"blocked","summary":"no password"}`)
+	}
 	for name, c := range map[string]struct {
 		act    acting
 		want   job.Outcome
 		code   string
 		reason string
 	}{
-		"out of rounds": {func(context.Context, engine.Task, engine.Desk) (engine.End, error) {
-			return engine.End{Why: "out of rounds"}, nil
-		},
-			job.OutFailed, "", "the agent stopped without a result: out of rounds"},
-		"the budget": {failing(&protocol.Error{Code: protocol.CodeBudget, Message: "reached"}), job.OutBudget, "", "reached"},
-		"a key":      {failing(&protocol.Error{Code: protocol.CodeKey, Message: "401"}), job.OutFailed, job.CodeKey, "401"},
-		"stale":      {failing(&protocol.Error{Code: protocol.CodeStale, Message: "x"}), job.OutCancelled, "", "the attempt was stopped"},
-		"too long": {func(ctx context.Context, _ engine.Task, _ engine.Desk) (engine.End, error) {
-			<-ctx.Done()
-			return engine.End{}, ctx.Err()
-		}, job.OutFailed, "", "the attempt took longer than 1 minutes"},
-		"blocked": {func(ctx context.Context, t engine.Task, _ engine.Desk) (engine.End, error) {
-			return finished(ctx, t, "finish_task", `{"outcome":"blocked","summary":"no password"}`)
-		}, job.OutBlocked, "", "blocked: no password"},
+		"out of rounds": {stops, job.OutFailed, "", "the agent stopped without a result: out of rounds"},
+		"the budget":    {failing(&protocol.Error{Code: protocol.CodeBudget, Message: "reached"}), job.OutBudget, "", "reached"},
+		"a key":         {failing(&protocol.Error{Code: protocol.CodeKey, Message: "401"}), job.OutFailed, job.CodeKey, "401"},
+		"stale":         {failing(&protocol.Error{Code: protocol.CodeStale, Message: "x"}), job.OutCancelled, "", "the attempt was stopped"},
+		"too long":      {waits, job.OutFailed, "", "the attempt took longer than 1 minutes"},
+		"blocked":       {blocked, job.OutBlocked, "", "blocked: no password"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -304,8 +301,13 @@ func TestAReportThatBreaksTheRulesGoesBack(t *testing.T) {
 		args string
 		ok   bool
 	}{
-		{k, `{"outcome":"done","summary":"s"}`, true}, {k, `{"outcome":"perfect","summary":"s"}`, false}, {k, `{"outcome":"done"}`, false}, {k, `{`, false},
-		{review, `{"verdict":"accept","summary":"s"}`, true}, {review, `{"verdict":"rework","summary":"s"}`, false}, {review, `{"outcome":"done","summary":"s"}`, false},
+		{k, `{"outcome":"done","summary":"s"}`, true},
+		{k, `{"outcome":"perfect","summary":"s"}`, false},
+		{k, `{"outcome":"done"}`, false},
+		{k, `{`, false},
+		{review, `{"verdict":"accept","summary":"s"}`, true},
+		{review, `{"verdict":"rework","summary":"s"}`, false},
+		{review, `{"outcome":"done","summary":"s"}`, false},
 	} {
 		r, err := finishTool{c.k}.Run(t.Context(), "call", []byte(c.args))
 		if err != nil || r.IsError == c.ok {
