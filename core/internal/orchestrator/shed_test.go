@@ -121,8 +121,11 @@ func (x *shed) Report(ctx context.Context, r protocol.Report) error {
 	if err := x.reach(ctx); err != nil {
 		return err
 	}
-	if x.reports != nil {
-		if err := x.reports(r); err != nil {
+	x.mu.Lock()
+	reports := x.reports
+	x.mu.Unlock()
+	if reports != nil {
+		if err := reports(r); err != nil {
 			return err
 		}
 	}
@@ -237,7 +240,10 @@ func (x *shed) Open(dir, _, _ string, _ bool) (Box, error) { return box{x, dir},
 func (x *shed) Name() string { return "scripted" }
 
 func (x *shed) Run(ctx context.Context, t engine.Task, d engine.Desk) (engine.End, error) {
-	return x.act(ctx, t, d)
+	x.mu.Lock()
+	act := x.act
+	x.mu.Unlock()
+	return act(ctx, t, d)
 }
 
 // box has one tool, write, and runs checks by a table of exit codes.
@@ -249,6 +255,8 @@ type box struct {
 func (b box) Tools() []tool.Tool { return []tool.Tool{writeTool{b.dir}} }
 
 func (b box) Run(_ context.Context, command string, _ time.Duration) (int, string, error) {
+	b.x.mu.Lock()
+	defer b.x.mu.Unlock()
 	return b.x.exits[command], "output", nil
 }
 

@@ -101,11 +101,14 @@ func TestAPictureIsSentOnceAndItsLookCarriesTheClaim(t *testing.T) {
 
 func TestAResultIsKeptUntilItIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var x *shed
+		begin := make(chan struct{})
 		s, id, x := manned(t, "a easy", 1, func(ctx context.Context, t engine.Task, d engine.Desk) (engine.End, error) {
-			x.set(func() { x.away = true })
+			<-begin
 			return diligent(ctx, t, d)
 		})
+		pass(time.Second)
+		x.set(func() { x.away, x.act = true, diligent })
+		close(begin)
 		pass(10 * time.Second)
 		synctest.Wait()
 		x.mu.Lock()
@@ -114,7 +117,6 @@ func TestAResultIsKeptUntilItIsAnswered(t *testing.T) {
 		if got := s.task(id, "a").Status; got != job.TaskRunning || n < 3 {
 			t.Fatalf("a is %s after the result was sent %d times", got, n)
 		}
-		x.act = diligent
 		x.set(func() { x.away = false })
 		pass(10 * time.Second)
 		synctest.Wait()
@@ -213,14 +215,15 @@ func TestATaskWaitsForASlotWithoutLosingItsLease(t *testing.T) {
 
 func TestACheckThatCouldNotBeReportedIsNoDoneWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var x *shed
 		s, id, x := manned(t, "a easy check go test ./...", 1, diligent)
-		x.reports = func(r protocol.Report) error {
-			if len(r.Checks) > 0 {
-				return protocol.ErrAway
+		x.set(func() {
+			x.reports = func(r protocol.Report) error {
+				if len(r.Checks) > 0 {
+					return protocol.ErrAway
+				}
+				return nil
 			}
-			return nil
-		}
+		})
 		pass(5 * time.Second)
 		synctest.Wait()
 		for i, a := range s.task(id, "a").Attempts {
@@ -233,13 +236,17 @@ func TestACheckThatCouldNotBeReportedIsNoDoneWork(t *testing.T) {
 
 func TestChecksDecideWhateverTheAgentSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var x *shed
+		begin := make(chan *shed, 3)
 		s, id, x := manned(t, "a easy check go vet", 1, func(ctx context.Context, t engine.Task, d engine.Desk) (engine.End, error) {
+			x := <-begin
 			x.set(func() {
 				x.exits["go vet"] = map[bool]int{true: 0, false: 2}[strings.Contains(t.First[0].Text, "exit code 2")]
 			})
 			return diligent(ctx, t, d)
 		})
+		for range cap(begin) { // two attempts and a review
+			begin <- x
+		}
 		pass(5 * time.Second)
 		synctest.Wait()
 		got := s.task(id, "a")
