@@ -209,6 +209,9 @@ func (r *run) earlier(task *job.Task) []protocol.Earlier {
 			for _, f := range v.Findings {
 				e.Findings = append(e.Findings, findingWords(f))
 			}
+			if v.Verdict == job.VerdictAccept && task.Merged == "" {
+				e.Findings = append(e.Findings, "it was accepted, but others changed the same lines meanwhile, so it could not be merged; do it again on top of the workspace as it is now")
+			}
 		}
 		out = append(out, e)
 	}

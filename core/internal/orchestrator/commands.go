@@ -69,8 +69,12 @@ func (o *Orchestrator) checkSubmit(s protocol.Submit) error {
 		return usage(protocol.CodeUsage, "give a folder with --repo", "%s is not a folder", s.Repo)
 	}
 	if s.Model != "" {
-		if _, ok := o.Book.Model(catalog.Ref(s.Model)); !ok {
+		m, ok := o.Book.Model(catalog.Ref(s.Model))
+		switch {
+		case !ok:
 			return usage(protocol.CodeUsage, "relo models lists them", "model %q is not in the config", s.Model)
+		case s.Private && !m.Private:
+			return usage(protocol.CodeUsage, "leave out --private, or choose a model on your own machines", "the job is to be private, but %s is not on your own machines", s.Model)
 		}
 	}
 	for _, a := range s.Images {

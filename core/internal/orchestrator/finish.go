@@ -29,6 +29,10 @@ func (o *Orchestrator) Finish(ctx context.Context, f protocol.Finish) (protocol.
 			return nil
 		}
 		t.batch.Held = &record.Lease{Task: f.Task, Attempt: f.Attempt, Worker: f.Worker, Epoch: f.Epoch}
+		if f.End.Outcome == job.OutCancelled || f.End.Outcome == job.OutLost {
+			t.lose(task, fmt.Sprintf("worker %s gave it up: %s", f.Worker, f.End.Reason)) // bounded as every loss is
+			return nil
+		}
 		t.finish(task, f)
 		return nil
 	})

@@ -35,7 +35,7 @@ type shape struct {
 // every fault as words that say what to pass; none means that they fit and can
 // be decoded. Names are compared exactly, numbers are never read from strings,
 // an integer is written without point and exponent, and null is not an absent
-// value. It knows type, properties, required, additionalProperties, items, enum,
+// value, but for a list that may be left out. It knows type, properties, required, additionalProperties, items, enum,
 // minimum, maximum, minItems, maxItems, minLength and maxLength: enough for
 // Relo's own tools, not for anyone's.
 func Check(schema, args json.RawMessage) []string {
@@ -100,6 +100,8 @@ func (s *shape) checkObject(at string, v any) []string {
 	for _, name := range names {
 		p, known := s.Properties[name]
 		switch {
+		case known && m[name] == nil && p.Type == "array" && !slices.Contains(s.Required, name):
+			// Models write null where they mean an empty list.
 		case known:
 			faults = append(faults, p.check(join(at, name), m[name])...)
 		case !s.Extra:

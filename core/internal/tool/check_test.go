@@ -27,6 +27,7 @@ func TestCheckNamesEveryFault(t *testing.T) {
 		{`{"path":"a","limit":11}`, "limit is 11", "over the top"},
 		{`{"path":"a","limit":99999999999999999999}`, "limit is 9", "does not fit"},
 		{`{"path":"a","limit":null}`, "limit is null", "null is not absent"},
+		{`{"path":1,"list":null}`, "path is 1", "null for an optional list is no fault of its own"},
 		{`{"path":"a","limit":NaN}`, "not valid JSON", "not JSON"},
 		{`{"path":"a"} {}`, "not valid JSON", "one object only"},
 		{`["a"]`, "the whole is", "a list is no object"},
