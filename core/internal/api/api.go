@@ -51,12 +51,12 @@ func Table(d Desks) []Endpoint {
 			}
 			return d.Apply(ctx, r.Job)
 		}),
-		row("job.retry", "give a task that waits or failed another attempt", func(ctx context.Context, q protocol.Ref) (protocol.Resolved, error) {
+		row("job.retry", "give a task that waits or failed another attempt", func(ctx context.Context, q protocol.Retry) (protocol.Resolved, error) {
 			r, err := d.Resolve(ctx, q.ID)
 			if err != nil {
 				return r, err
 			}
-			return r, d.Retry(ctx, r.Job, r.Task)
+			return r, d.Retry(ctx, r.Job, r.Task, q.Budget)
 		}),
 		row("job.resolve", "find the job or task that a short id means", func(ctx context.Context, q protocol.Ref) (protocol.Resolved, error) {
 			return d.Resolve(ctx, q.ID)

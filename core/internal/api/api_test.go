@@ -40,7 +40,7 @@ func (d *desk) Apply(_ context.Context, job string) (protocol.ApplyDoc, error) {
 	return protocol.ApplyDoc{Job: job}, nil
 }
 
-func (d *desk) Retry(_ context.Context, job, task string) error {
+func (d *desk) Retry(_ context.Context, job, task string, _ *float64) error {
 	d.note("retry %s %s", job, task)
 	return nil
 }

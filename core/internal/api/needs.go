@@ -12,7 +12,7 @@ type Asker interface {
 	Submit(ctx context.Context, s protocol.Submit) (protocol.Accepted, error)
 	Cancel(ctx context.Context, job, reason string) error
 	Apply(ctx context.Context, job string) (protocol.ApplyDoc, error)
-	Retry(ctx context.Context, job, task string) error
+	Retry(ctx context.Context, job, task string, budget *float64) error
 }
 
 // Teller answers people's questions about jobs.

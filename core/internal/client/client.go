@@ -62,8 +62,8 @@ func (c *Client) Apply(ctx context.Context, id string) (protocol.ApplyDoc, error
 }
 
 // Retry gives what waits or failed another attempt.
-func (c *Client) Retry(ctx context.Context, id string) (protocol.Resolved, error) {
-	return call[protocol.Resolved](ctx, c, "job.retry", protocol.Ref{ID: id})
+func (c *Client) Retry(ctx context.Context, q protocol.Retry) (protocol.Resolved, error) {
+	return call[protocol.Resolved](ctx, c, "job.retry", q)
 }
 
 // Resolve finds what a short id means.

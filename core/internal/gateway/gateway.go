@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -173,6 +174,9 @@ func (g *Gateway) settle(ctx context.Context, row ledger.Row, m catalog.Model, r
 		row.Outcome = "error"
 		if ok {
 			row.Outcome = string(e.Kind)
+		}
+		if ok && e.Status >= http.StatusBadRequest {
+			row.Reserved = nil // a refusal with a status of its own: providers charge for answers, so it takes no share of the budget
 		}
 		if errors.Is(cause, context.Canceled) {
 			row.Outcome = "cancelled"

@@ -5,7 +5,7 @@ import "time"
 const (
 	// triesPerModel bounds how often one model of the chain is asked again after
 	// it was busy or cut off, before the next takes over.
-	triesPerModel = 3
+	triesPerModel = 5
 	// firstWait and longestWait bound the wait between tries when the provider
 	// names none; longestTold bounds the one that it names.
 	firstWait   = 500 * time.Millisecond

@@ -19,6 +19,7 @@ const (
 	KindJobStatus       Kind = "job.status"
 	KindFinished        Kind = "job.finished"
 	KindApplied         Kind = "job.applied"
+	KindBudget          Kind = "job.budget"
 	KindTaskAdded       Kind = "task.added"
 	KindRouted          Kind = "task.routed"
 	KindTaskWaiting     Kind = "task.waiting"
@@ -111,6 +112,11 @@ type AppliedBody struct {
 // CodeKey marks an end that a missing or refused key caused: trying again is
 // useless before the person has mended it.
 const CodeKey = "key"
+
+// NewBudget is the body of job.budget: the person set another bound.
+type NewBudget struct {
+	Budget *float64 `json:"budget"` // USD
+}
 
 // Added is the body of task.added.
 type Added struct {
@@ -302,7 +308,7 @@ type Notice struct {
 var bodies = map[Kind]func() any{
 	KindSubmitted: func() any { return &Submitted{} }, KindPlanned: func() any { return &Planned{} },
 	KindJobStatus: func() any { return &StatusChange{} }, KindFinished: func() any { return &Finished{} },
-	KindApplied: func() any { return &AppliedBody{} }, KindTaskAdded: func() any { return &Added{} },
+	KindApplied: func() any { return &AppliedBody{} }, KindBudget: func() any { return &NewBudget{} }, KindTaskAdded: func() any { return &Added{} },
 	KindRouted: func() any { return &Routed{} }, KindTaskWaiting: func() any { return &WaitingBody{} },
 	KindEscalated: func() any { return &Escalated{} }, KindTaskStatus: func() any { return &StatusChange{} },
 	KindMerged: func() any { return &Merged{} }, KindStarted: func() any { return &Started{} },

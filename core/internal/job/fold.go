@@ -193,6 +193,8 @@ func (j *Job) applyBody(e Event, t *Task) error {
 		j.End = b
 	case *AppliedBody:
 		j.Applied = b
+	case *NewBudget:
+		j.Budget = b.Budget
 	case *Added:
 		if j.Tasks[b.ID] != nil {
 			return fmt.Errorf("task %s is there already", b.ID)

@@ -143,6 +143,7 @@ const (
 	JobFail      JobMove = "fail"
 	JobCancel    JobMove = "cancel"
 	JobReopen    JobMove = "reopen"
+	JobReplan    JobMove = "replan"
 )
 
 var jobMoves = fsm.Events{
@@ -159,13 +160,14 @@ var jobMoves = fsm.Events{
 	{Name: string(JobDiscard), Src: names(Ready, Failed, Cancelled, StoppedAtBudget, WaitingForPerson), Dst: string(Discarded)},
 	{Name: string(JobFail), Src: names(Planning, Running, Integrating), Dst: string(Failed)},
 	{Name: string(JobCancel), Src: names(Planning, AwaitingApproval, Running, Paused, StoppedAtBudget, WaitingForPerson, Integrating), Dst: string(Cancelled)},
+	{Name: string(JobReplan), Src: names(Failed, StoppedAtBudget), Dst: string(Planning)},
 	{Name: string(JobReopen), Src: names(Cancelled, Failed), Dst: string(Running)},
 }
 
 var jobMakers = map[JobMove]string{
 	JobPlan: "the Primary's plan", JobAsk: "Relo, when the person wants to see the plan", JobApprove: "the person", JobPause: "the person",
 	JobResume: "the person", JobStop: "the budget", JobWait: "Relo, when only a person can go on", JobIntegrate: "Relo, when every task has ended",
-	JobReady: "Relo", JobApply: "the person", JobDiscard: "the person", JobFail: "Relo", JobCancel: "the person", JobReopen: "the person's retry",
+	JobReady: "Relo", JobApply: "the person", JobDiscard: "the person", JobFail: "Relo", JobCancel: "the person", JobReopen: "the person's retry", JobReplan: "the person's retry of a job that has no plan",
 }
 
 func next(table fsm.Events, from, move string) (string, error) {

@@ -4,6 +4,7 @@
 package ledger
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/catalog"
@@ -113,10 +114,16 @@ func (b Budget) Allow(s Spent, estimate *float64) (ok bool, words string) {
 		return true, ""
 	}
 	if b.PerJob != nil && s.Job+*estimate > *b.PerJob {
-		return false, "the job's budget is reached"
+		return false, overWords("the job's", *b.PerJob, s.Job, *estimate)
 	}
 	if b.PerDay != nil && s.Day+*estimate > *b.PerDay {
-		return false, "the day's budget is reached"
+		return false, overWords("the day's", *b.PerDay, s.Day, *estimate)
 	}
 	return true, ""
+}
+
+// overWords says why a bound is in the way: most often not what was spent, but
+// what the next request may cost at most.
+func overWords(whose string, bound, spent, estimate float64) string {
+	return fmt.Sprintf("%s budget of %.4g USD cannot hold the next request: %.4g is spent, and it may cost up to %.4g", whose, bound, spent, estimate)
 }

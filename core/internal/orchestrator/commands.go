@@ -18,6 +18,10 @@ func (o *Orchestrator) Submit(ctx context.Context, s protocol.Submit) (protocol.
 	if err := o.checkSubmit(s); err != nil {
 		return protocol.Accepted{}, err
 	}
+	if o.Solo && len(o.active()) > 0 {
+		return protocol.Accepted{}, &protocol.Error{Code: protocol.CodeNotReady,
+			Message: "this process runs one job and ends with it", Hint: "relo serve takes several"}
+	}
 	repo, err := o.Repos.Open(ctx, s.Repo)
 	if err != nil {
 		return protocol.Accepted{}, err
@@ -81,8 +85,15 @@ func (o *Orchestrator) checkSubmit(s protocol.Submit) error {
 		if a.Name == "" || strings.ContainsAny(a.Name, "/\\\x00") || a.Name == ".." || a.Name == "." {
 			return usage(protocol.CodeUsage, "", "attachment name %q is not a plain file name", a.Name)
 		}
-		if _, err := o.Album.Blob(a.SHA256); err != nil {
+		data, err := o.Album.Blob(a.SHA256)
+		if err != nil {
 			return usage(protocol.CodeMissing, "", "attachment %s was not sent: %v", a.Name, err)
+		}
+		if o.Prepare == nil {
+			continue
+		}
+		if _, _, err := o.Prepare(data, a.Name, o.MaxEdge); err != nil {
+			return usage(protocol.CodeUsage, "relo image shows what would be sent of a picture", "attachment %s cannot be shown: %v", a.Name, err)
 		}
 	}
 	if s.Budget != nil && *s.Budget < 0 {
@@ -131,7 +142,7 @@ func (o *Orchestrator) Cancel(ctx context.Context, id, reason string) error {
 	}
 	return r.do(ctx, func(t *turn) error {
 		if _, err := job.NextStatus(t.state.Status, job.JobCancel); err != nil {
-			return &protocol.Error{Code: protocol.CodeNotReady, Message: fmt.Sprintf("the job is %s and cannot be cancelled", t.state.Status)}
+			return &protocol.Error{Code: protocol.CodeNotReady, Message: fmt.Sprintf("the job has ended already (%s); there is nothing to cancel", t.state.Status), Hint: "relo show " + short(id)}
 		}
 		stop := map[string][]string{}
 		for _, task := range t.state.List() {
@@ -169,7 +180,7 @@ func (o *Orchestrator) Apply(ctx context.Context, id string) (protocol.ApplyDoc,
 	state, sub, head, applied := r.state.Status, r.state.Submitted, r.head(), r.state.Applied
 	r.mu.Unlock()
 	if state == job.Applied && applied != nil {
-		return protocol.ApplyDoc{Job: id, Commit: applied.Commit, BackupRef: applied.BackupRef, Files: applied.Files}, nil
+		return protocol.ApplyDoc{Job: id, Commit: applied.Commit, BackupRef: applied.BackupRef, Files: applied.Files, Already: true}, nil
 	}
 	if state != job.Ready {
 		return protocol.ApplyDoc{}, &protocol.Error{
@@ -202,13 +213,23 @@ func (o *Orchestrator) Apply(ctx context.Context, id string) (protocol.ApplyDoc,
 
 // Retry gives a task that waits for a person, or that failed, another attempt;
 // with no task named, all such tasks of the job. More attempts are allowed by it.
-func (o *Orchestrator) Retry(ctx context.Context, id, taskID string) error {
+func (o *Orchestrator) Retry(ctx context.Context, id, taskID string, budget *float64) error {
+	if budget != nil && *budget < 0 {
+		return &protocol.Error{Code: protocol.CodeUsage, Message: "the budget is below zero"}
+	}
 	r, err := o.run(ctx, id)
 	if err != nil {
 		return err
 	}
 	r.conducted.Store(!o.Idle)
 	return r.do(ctx, func(t *turn) error {
+		if budget != nil {
+			t.emit(job.Event{Kind: job.KindBudget, Body: &job.NewBudget{Budget: budget}})
+		}
+		if len(t.state.Order) == 0 && (t.state.Status == job.Failed || t.state.Status == job.StoppedAtBudget) {
+			t.moveJob(job.JobReplan, "you asked for another attempt")
+			return nil
+		}
 		n := 0
 		for _, task := range t.state.List() {
 			switch task.Status { //nolint:exhaustive // the others are under way or done

@@ -236,7 +236,7 @@ func (p *teller) act(id, line string) {
 		if key != "" {
 			task = p.task(id, key).ID
 		}
-		err = p.Retry(context.Background(), id, task)
+		err = p.Retry(context.Background(), id, task, nil)
 	case "cancel":
 		err = p.Cancel(context.Background(), id, "enough")
 	default:

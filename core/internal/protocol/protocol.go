@@ -205,6 +205,7 @@ type ApplyDoc struct {
 	Commit    string   `json:"commit"`
 	BackupRef string   `json:"backupRef"`
 	Files     []string `json:"files"`
+	Already   bool     `json:"already,omitempty"` // it was applied before; nothing was changed now
 }
 
 // CostsQuery asks for the ledger: of one job, or of the last days.
@@ -301,6 +302,13 @@ type BlobQuery struct {
 type CancelQuery struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason,omitempty"`
+}
+
+// Retry gives a job or a task another attempt; Budget, when set, is the job's
+// new bound in USD.
+type Retry struct {
+	ID     string   `json:"id"`
+	Budget *float64 `json:"budget,omitempty"`
 }
 
 // Empty is the document of a call that says nothing more.

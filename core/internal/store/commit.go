@@ -281,9 +281,13 @@ func (s *Store) Published(ctx context.Context, seqs []int64) error {
 }
 
 func settle(ctx context.Context, tx *sql.Tx, r ledger.Row) error {
+	share := r.Reserved // of a budget, where the cost stays unknown
+	if r.Cost != nil {
+		share = nil
+	}
 	res, err := tx.ExecContext(ctx, `UPDATE usage SET tokens_in = ?, tokens_out = ?, tokens_cached = ?, pictures = ?, picture_tokens = ?,
-		cost = ?, ms = ?, outcome = ?, reserved = CASE WHEN ? THEN reserved ELSE NULL END WHERE id = ?`,
-		r.Usage.TokensIn, r.Usage.TokensOut, r.Usage.TokensCached, r.Pictures, r.PictureTokens, r.Cost, r.MS, r.Outcome, r.Cost == nil, r.ID)
+		cost = ?, ms = ?, outcome = ?, reserved = ? WHERE id = ?`,
+		r.Usage.TokensIn, r.Usage.TokensOut, r.Usage.TokensCached, r.Pictures, r.PictureTokens, r.Cost, r.MS, r.Outcome, share, r.ID)
 	if err != nil {
 		return fmt.Errorf("settle request %s: %w", r.ID, err)
 	}
