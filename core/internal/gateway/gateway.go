@@ -87,14 +87,17 @@ func againHelps(err error) (wait time.Duration, ok bool) {
 }
 
 func (g *Gateway) tryModel(ctx context.Context, c traffic.Call, on attemptOn) (traffic.Answer, error) {
-	wait := firstWait
+	wait, tries := firstWait, triesPerModel
+	if on.place == len(c.Chain)-1 {
+		tries = triesOfLast
+	}
 	for try := 1; ; try++ {
 		answer, err := g.once(ctx, c, on)
 		if err == nil {
 			return answer, nil
 		}
 		told, again := againHelps(err)
-		if !again || try == triesPerModel {
+		if !again || try == tries {
 			return answer, err
 		}
 		pause := told

@@ -5,7 +5,10 @@ import "time"
 const (
 	// triesPerModel bounds how often one model of the chain is asked again after
 	// it was busy or cut off, before the next takes over.
-	triesPerModel = 5
+	triesPerModel = 3
+	// triesOfLast is the same for the last model of the chain: nobody takes over,
+	// so a provider's hiccup of some seconds is waited out.
+	triesOfLast = 5
 	// firstWait and longestWait bound the wait between tries when the provider
 	// names none; longestTold bounds the one that it names.
 	firstWait   = 500 * time.Millisecond

@@ -51,6 +51,7 @@ var jobRows = []row{
 	{"fail", "planning running integrating", "failed"},
 	{"cancel", "planning awaiting_approval running paused stopped_at_budget waiting_for_person integrating", "cancelled"},
 	{"reopen", "cancelled failed", "running"},
+	{"replan", "failed stopped_at_budget", "planning"},
 }
 
 // checkRows holds a table against its rows: every state with every move.
@@ -117,8 +118,8 @@ func TestAnEndIsLeftOnlyByAPersonsWord(t *testing.T) {
 		}
 	}
 	jobWays := map[Status]string{
-		Ready: "apply discard", Failed: "discard reopen", Cancelled: "discard reopen",
-		StoppedAtBudget: "resume discard cancel", WaitingForPerson: "resume discard cancel",
+		Ready: "apply discard", Failed: "discard reopen replan", Cancelled: "discard reopen",
+		StoppedAtBudget: "resume discard cancel replan", WaitingForPerson: "resume discard cancel",
 	}
 	for _, s := range jobStates {
 		for _, r := range jobRows {

@@ -13,7 +13,7 @@ import (
 // Reserve holds a request against the budget and, when it is allowed, writes
 // its row as open: one transaction, so that callers at once cannot pass the
 // bound together. Words say why when it is not granted. A settled request
-// without a known cost keeps its reservation as its share.
+// without a known cost counts as what its row still reserves.
 func (s *Store) Reserve(ctx context.Context, r ledger.Row, b ledger.Budget) (v record.Verdict, words string, err error) {
 	err = s.do(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		settled, all, err := spent(ctx, tx, r)

@@ -54,7 +54,7 @@ func TestReserveWaitsForWhatIsUnderWayAndRefusesWhatIsSpent(t *testing.T) {
 	if v := reserve(t, s, ask("c", new(0.9)), b); v != record.Granted {
 		t.Errorf("what was never sent holds nothing: %v", v)
 	}
-	unknown := ask("c", nil)
+	unknown := ask("c", new(0.9))
 	unknown.Outcome = "cut"
 	settleRow(t, s, unknown)
 	if v := reserve(t, s, ask("d", new(0.2)), b); v != record.Refused {
