@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relo-dev/relo/core/internal/app"
+	"github.com/relo-dev/relo/core/internal/protocol"
 )
 
 func (s *shell) applyCmd() *cobra.Command {
@@ -57,17 +58,25 @@ func (s *shell) cancel(ctx context.Context, l *link, id, reason string) error {
 }
 
 func (s *shell) retryCmd() *cobra.Command {
-	return &cobra.Command{
+	var f budgetFlag
+	c := &cobra.Command{
 		Use:   "retry ID",
 		Short: "Give what waits for you or failed another attempt; ID is a job's or a task's",
 		Long: "Give what waits for you or failed another attempt; ID is a job's or a task's.\n" +
 			"Without a running daemon the work is done in this process, to its end.",
 		Args: exactly("ID"),
-		RunE: func(c *cobra.Command, args []string) error { return s.retry(c.Context(), args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(c); err != nil {
+				return err
+			}
+			return s.retry(c.Context(), protocol.Retry{ID: args[0], Budget: f.given})
+		},
 	}
+	f.add(c, "the job's new bound in USD, what it cost so far included (default: the one it has)")
+	return c
 }
 
-func (s *shell) retry(ctx context.Context, id string) error {
+func (s *shell) retry(ctx context.Context, q protocol.Retry) error {
 	env, err := s.env("")
 	if err != nil {
 		return err
@@ -80,11 +89,11 @@ func (s *shell) retry(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.retryOn(ctx, l, id), l.close())
+	return errors.Join(s.retryOn(ctx, l, q), l.close())
 }
 
-func (s *shell) retryOn(ctx context.Context, l *link, id string) error {
-	before, err := l.Resolve(ctx, id)
+func (s *shell) retryOn(ctx context.Context, l *link, q protocol.Retry) error {
+	before, err := l.Resolve(ctx, q.ID)
 	if err != nil {
 		return err
 	}
@@ -92,13 +101,13 @@ func (s *shell) retryOn(ctx context.Context, l *link, id string) error {
 	if err != nil {
 		return err
 	}
-	done, err := l.Retry(ctx, id)
+	done, err := l.Retry(ctx, q)
 	if err != nil {
 		return err
 	}
 	if l.here {
 		v := newView(s, done.Job)
-		v.quiet, v.until = doc.Seq, doc.Seq+1
+		v.quiet, v.until = doc.Seq, doc.Seq+1 // it comes to another end: the one that it had is no news
 		return s.attend(ctx, l, v, false)
 	}
 	if s.json {

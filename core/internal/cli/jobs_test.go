@@ -194,12 +194,17 @@ func TestWatchLeavesTheJobAlone(t *testing.T) {
 }
 
 func TestRetryWithoutADaemonWorksHere(t *testing.T) {
-	l := story().ends(job.Failed, job.Finished{})
+	l := story().tells(
+		job.Event{Kind: job.KindTaskStatus, Task: "t1", Body: &job.StatusChange{From: "running", To: "finished"}},
+		job.Event{Kind: job.KindTaskStatus, Task: "t1", Body: &job.StatusChange{From: "finished", To: "failed"}},
+	).ends(job.Failed, job.Finished{})
 	before := len(l.events)
 	l.on("job.resolve", gives(protocol.Resolved{Job: jobID})).on("job.retry", func([]byte) (any, error) {
+		// As the orchestrator writes them: the tasks' first, while the job still reads failed.
 		l.tells(
+			job.Event{Kind: job.KindTaskStatus, Task: "t1", Body: &job.StatusChange{From: "failed", To: "ready"}},
+			job.Event{Kind: job.KindTaskAdded, Task: "t2", Body: &job.Added{ID: "t2", Key: "more", Title: "Draw the rest"}},
 			job.Event{Kind: job.KindJobStatus, Body: &job.StatusChange{From: "failed", To: "running"}},
-			job.Event{Kind: job.KindTaskStatus, Task: "t1", Body: &job.StatusChange{From: "running", To: "finished"}},
 		)
 		l.ends(job.Ready, job.Finished{})
 		return protocol.Resolved{Job: jobID}, nil
@@ -213,6 +218,35 @@ func TestRetryWithoutADaemonWorksHere(t *testing.T) {
 	exit, out, note = (&scene{line: pages(), daemon: true}).run(t.Context(), "retry", "@last")
 	exits(t, exit, 0, note)
 	has(t, out, "job 01a22de0-303b goes on; relo watch 01a22de0-303b follows it")
+}
+
+func TestRetryGivesABudget(t *testing.T) {
+	for args, want := range map[string]string{
+		"retry @last --budget 2.5": `{"id":"@last","budget":2.5}`, "retry @last --budget 0": `{"id":"@last","budget":0}`, "retry @last": `{"id":"@last"}`,
+	} {
+		var got string
+		l := pages().on("job.retry", func(body []byte) (any, error) {
+			got = string(body)
+			return protocol.Resolved{Job: jobID}, nil
+		})
+		exit, _, note := (&scene{line: l, daemon: true}).run(t.Context(), strings.Fields(args)...)
+		exits(t, exit, 0, note)
+		if got != want {
+			t.Errorf("relo %s asks for %s, not %s", args, got, want)
+		}
+	}
+	exit, _, note := (&scene{line: pages(), daemon: true}).run(t.Context(), "retry", "@last", "--budget", "-1")
+	exits(t, exit, exitUsage, note)
+	has(t, note, "--budget is a sum in USD")
+}
+
+func TestASecondApplyChangesNothing(t *testing.T) {
+	l := pages().on("job.apply", gives(protocol.ApplyDoc{Job: jobID, Commit: "c", BackupRef: "refs/b", Files: []string{"x"}, Already: true}))
+	exit, out, note := (&scene{line: l}).run(t.Context(), "apply", "@last")
+	exits(t, exit, 0, note)
+	if out != "already applied; nothing was changed now\n" {
+		t.Errorf("%q", out)
+	}
 }
 
 func TestUnknownWordsAreGuessed(t *testing.T) {

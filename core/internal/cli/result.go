@@ -122,6 +122,10 @@ func (s *shell) list(heading string, lines []string) {
 }
 
 func (s *shell) applied(doc protocol.ApplyDoc) {
+	if doc.Already {
+		s.out.line("already applied; nothing was changed now")
+		return
+	}
 	s.out.line("Applied %s to your files:", count(len(doc.Files), "file", "files"))
 	for _, f := range doc.Files {
 		s.out.line("  %s", flat(f, 0))
@@ -147,7 +151,7 @@ func (s *shell) next(doc protocol.JobDoc) {
 		add("cancel", "ends it")
 	case job.StoppedAtBudget:
 		add("costs", "shows what it was spent on")
-		add("retry", "goes on, if the budget allows it")
+		rows = append(rows, []string{"  " + s.hint("retry", doc.ID) + " --budget N", "goes on, with N USD in all"})
 		add("cancel", "ends it")
 	case job.Failed:
 		add("why", "says what happened")

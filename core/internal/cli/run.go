@@ -23,8 +23,7 @@ type runFlags struct {
 	repo, model, approve                    string
 	images                                  []string
 	private, apply, detach, standalone, yes bool
-	budget                                  float64
-	hasBudget                               bool
+	budget                                  budgetFlag
 	timeout                                 time.Duration
 }
 
@@ -42,7 +41,9 @@ func (s *shell) runCmd() *cobra.Command {
 			return exactly("TEXT")(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			f.hasBudget = c.Flags().Changed("budget")
+			if err := f.budget.check(c); err != nil {
+				return err
+			}
 			return s.run(c.Context(), f, args[0])
 		},
 	}
@@ -51,7 +52,7 @@ func (s *shell) runCmd() *cobra.Command {
 	fl.StringArrayVar(&f.images, "image", nil, "a picture that comes with the job; may be given several times")
 	fl.StringVar(&f.model, "model", "", "do every task with this model, provider/id")
 	fl.BoolVar(&f.private, "private", false, "only models on your own machines")
-	fl.Float64Var(&f.budget, "budget", 0, "stop at this many USD (default: the configuration's)")
+	f.budget.add(c, "stop at this many USD (default: the configuration's)")
 	fl.StringVar(&f.approve, "approve", "never", "what you are asked before it starts: never")
 	fl.BoolVar(&f.apply, "apply", false, "apply the result to your files when it is ready")
 	fl.BoolVar(&f.detach, "detach", false, "hand the job to the daemon and leave")
@@ -67,8 +68,6 @@ func (f runFlags) check() error {
 		return &usageError{words: "--approve plan is not there yet: this version cannot show a plan before it starts", hint: "leave it out, or pass --approve never"}
 	case f.approve != "never":
 		return &usageError{words: fmt.Sprintf("--approve %s: it is never or plan", f.approve)}
-	case f.hasBudget && (f.budget < 0 || math.IsNaN(f.budget) || math.IsInf(f.budget, 0)):
-		return &usageError{words: "--budget is a sum in USD, 0 or more"}
 	case f.timeout < 0:
 		return &usageError{words: "--timeout is a time such as 20m"}
 	case f.detach && f.standalone:
@@ -76,6 +75,27 @@ func (f runFlags) check() error {
 	case f.detach && f.apply:
 		return &usageError{words: "--apply waits for the result and --detach does not: choose one", hint: "relo apply ID applies it later"}
 	}
+	return nil
+}
+
+// budgetFlag is --budget; given is nil when it was left out.
+type budgetFlag struct {
+	value float64
+	given *float64
+}
+
+func (b *budgetFlag) add(c *cobra.Command, usage string) {
+	c.Flags().Float64Var(&b.value, "budget", 0, usage)
+}
+
+func (b *budgetFlag) check(c *cobra.Command) error {
+	if !c.Flags().Changed("budget") {
+		return nil
+	}
+	if b.value < 0 || math.IsNaN(b.value) || math.IsInf(b.value, 0) {
+		return &usageError{words: "--budget is a sum in USD, 0 or more"}
+	}
+	b.given = &b.value
 	return nil
 }
 
@@ -138,18 +158,21 @@ func (s *shell) run(ctx context.Context, f runFlags, arg string) error {
 	if err != nil {
 		return err
 	}
-	sub := protocol.Submit{Text: text, Repo: env.Dir, Model: f.model, Private: f.private, Approve: f.approve, AllowUnknown: f.yes}
-	if f.hasBudget {
-		sub.Budget = &f.budget
-	}
+	sub := protocol.Submit{Text: text, Repo: env.Dir, Model: f.model, Private: f.private, Approve: f.approve, AllowUnknown: f.yes, Budget: f.budget.given}
 	return errors.Join(s.submit(waiting, l, sub, images, f), l.close())
 }
 
 // openToWork opens the API where the job will be done, and says where.
 func (s *shell) openToWork(ctx context.Context, env app.Env, cfg *config.Config, f runFlags) (*link, error) {
 	mode := app.Daemon
-	if f.standalone || (!f.detach && !s.running(env, cfg)) {
+	if f.standalone || !s.running(env, cfg) {
 		mode = app.Standalone
+	}
+	if f.detach && mode != app.Daemon {
+		return nil, &protocol.Error{
+			Code: protocol.CodeUnreachable, Message: "no daemon is running, and --detach leaves the job to one",
+			Hint: "start relo serve, or leave --detach out", Retryable: true,
+		}
 	}
 	l, err := s.openLasting(ctx, env, cfg, mode)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestRunEndsWithTheCodeOfTheJob(t *testing.T) {
 		{"done, but only eyes can confirm", job.Ready, job.Finished{NeedsEyes: []string{"the card: no model could look at it"}}, 7, "no model could look at it"},
 		{"a job that waits for a person", job.WaitingForPerson, job.Finished{Reason: "a conflict"}, 7, "Waiting for you: a conflict"},
 		{"a job that waits for a key", job.WaitingForPerson, job.Finished{Reason: "no key", Code: job.CodeKey}, 4, "Waiting for you: no key"},
-		{"a job stopped at its budget", job.StoppedAtBudget, job.Finished{}, 5, "Stopped at budget"},
+		{"a job stopped at its budget", job.StoppedAtBudget, job.Finished{}, 5, "relo retry 01a22de0-303b --budget N"},
 		{"a failed job", job.Failed, job.Finished{Reason: "attempts are spent"}, 3, "Failed: attempts are spent"},
 		{"a job that failed at a key", job.Failed, job.Finished{Code: job.CodeKey}, 4, "Failed"},
 		{"a job that somebody cancelled", job.Cancelled, job.Finished{}, 9, "Cancelled"},
@@ -178,7 +178,6 @@ func TestRunUsesTheDaemonThatRuns(t *testing.T) {
 		{"it runs", true, nil, 0, app.Daemon},
 		{"it runs and is not wanted", true, []string{"--standalone"}, 0, app.Standalone},
 		{"it does not run", false, nil, 0, app.Standalone},
-		{"it does not run and is needed", false, []string{"--detach"}, exitAway, app.Daemon},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &scene{line: story().ends(job.Ready, job.Finished{}), daemon: c.daemon}
@@ -188,6 +187,17 @@ func TestRunUsesTheDaemonThatRuns(t *testing.T) {
 				t.Errorf("opened in mode %d, closed %d times", s.modes[0], s.closed)
 			}
 		})
+	}
+}
+
+// What runs in another process for one job ends with that job: it is no daemon.
+func TestDetachNeedsADaemon(t *testing.T) {
+	s := &scene{line: story()}
+	exit, out, note := s.run(t.Context(), "run", "x", "--detach")
+	exits(t, exit, exitAway, note)
+	has(t, note, "no daemon is running", "start relo serve")
+	if out != "" || len(s.modes) > 0 || s.line.asked() != "" {
+		t.Errorf("stdout is %q, opened %d times, asked %q", out, len(s.modes), s.line.asked())
 	}
 }
 

@@ -17,7 +17,7 @@ const heartbeat = 30 * time.Second
 type view struct {
 	sh    *shell
 	id    string
-	quiet int64      // events up to this number are folded and not told
+	quiet int64      // events up to this number are folded and not told, and none of them is the end
 	until int64      // the end is not looked for before this number
 	want  job.Status // when set, only this state is the end
 
@@ -60,7 +60,7 @@ func (v *view) take(e job.Event) error {
 	}
 	switch e.Body.(type) {
 	case *job.Finished:
-		v.ended = true
+		v.ended = e.Seq > v.quiet
 	case *job.StatusChange:
 		v.ended = v.ended && e.Task != ""
 	}
