@@ -101,6 +101,7 @@ func (b *book) Client(ctx context.Context, ref catalog.Ref) (provider.Client, er
 	if err != nil {
 		return nil, err
 	}
+	c = keyed{c, p.Key}
 	b.clients[name] = c
 	return c, nil
 }
@@ -206,4 +207,33 @@ func (b *book) documents() protocol.ModelsDoc {
 		doc.Models = append(doc.Models, d)
 	}
 	return doc
+}
+
+// keyed says of a refused key which one it was and what it means.
+type keyed struct {
+	provider.Client
+	ref string // where the key is kept; never the key
+}
+
+// Stream passes the call on.
+func (k keyed) Stream(ctx context.Context, r provider.Request, onDelta func(provider.Delta)) (provider.Response, error) {
+	resp, err := k.Client.Stream(ctx, r, onDelta)
+	e, ok := errors.AsType[*provider.Error](err)
+	if !ok || e.Kind != provider.KindKey {
+		return resp, err
+	}
+	ref := k.ref
+	if ref == "" {
+		ref = "none is set"
+	}
+	told := *e
+	switch e.Status {
+	case http.StatusPaymentRequired, http.StatusTooManyRequests, http.StatusBadRequest:
+		told.Words = fmt.Sprintf("the account of this key (%s) has no credit: %s", ref, e.Words)
+	case http.StatusForbidden:
+		told.Words = fmt.Sprintf("this key (%s) may not use the model: %s", ref, e.Words)
+	default:
+		told.Words = fmt.Sprintf("the key (%s) was refused: %s", ref, e.Words)
+	}
+	return resp, &told
 }

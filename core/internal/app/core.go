@@ -24,6 +24,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/protocol"
 	"github.com/relo-dev/relo/core/internal/rehearsal"
 	"github.com/relo-dev/relo/core/internal/store"
+	"github.com/relo-dev/relo/core/internal/toolbox"
 )
 
 var (
@@ -274,8 +275,20 @@ var errNoBus = errors.New("this process has no bus")
 
 func (noLanes) Send(context.Context, string, string, []byte) error { return errNoBus }
 func (noLanes) Tell(string, string, []byte) error                  { return nil } // nobody follows
-func (noLanes) Order(string, []byte) error                         { return errNoBus }
 func (noLanes) PrepareMailbox(context.Context, string) error       { return errNoBus }
+
+// Order ends what the attempts started on this machine: their worker cannot be
+// told, and ends its agents itself when their lease runs out.
+func (noLanes) Order(_ string, data []byte) error {
+	var o protocol.Order
+	if err := json.Unmarshal(data, &o); err != nil {
+		return fmt.Errorf("read an order: %w", err)
+	}
+	for _, attempt := range o.Stop {
+		toolbox.KillMarked(attempt)
+	}
+	return nil
+}
 
 // localLine answers from the table in this process.
 type localLine struct{ table []api.Endpoint }

@@ -74,7 +74,34 @@ func Open(ctx context.Context, e Env, cfg *config.Config, m Mode) (*Link, error)
 	if m == Standalone {
 		return openStandalone(ctx, e, cfg)
 	}
-	if doc, ok := readEndpoints(e); ok {
+	for end := time.Now().Add(startTime); ; {
+		l, err := openOnce(ctx, e, cfg, m)
+		if _, locked := errors.AsType[*store.LockedError](err); !locked || time.Now().After(end) {
+			return l, openFault(err)
+		}
+		// The record is taken, but nobody answers: its process is just starting, or
+		// just ending.
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(startLook):
+		}
+	}
+}
+
+const (
+	// startTime is how long a process that has the record is given to answer:
+	// a start takes some 150 ms (make bench).
+	startTime = 3 * time.Second
+	startLook = 50 * time.Millisecond
+)
+
+func openOnce(ctx context.Context, e Env, cfg *config.Config, m Mode) (*Link, error) {
+	doc, ok := readEndpoints(e)
+	if ok && m == Daemon && doc.Standalone {
+		return nil, unreachable(fmt.Sprintf("no daemon is running (process %d runs one job of its own and takes no others)", doc.PID))
+	}
+	if ok {
 		l, err := dial(ctx, e, doc)
 		if err == nil || m == Daemon || errors.As(err, new(*versionError)) {
 			return l, err
@@ -85,7 +112,7 @@ func Open(ctx context.Context, e Env, cfg *config.Config, m Mode) (*Link, error)
 	}
 	c, err := openCore(ctx, e, cfg, kind{idle: true})
 	if err != nil {
-		return nil, openFault(err)
+		return nil, err
 	}
 	return &Link{Client: client.New(localLine{c.table}), Here: true, PID: os.Getpid(), close: c.close}, nil
 }
@@ -94,6 +121,7 @@ func unreachable(words string) error {
 	return &protocol.Error{Code: protocol.CodeUnreachable, Message: words, Hint: "relo serve starts one", Retryable: true}
 }
 
+// openFault words a record that is taken.
 func openFault(err error) error {
 	if e, ok := errors.AsType[*store.LockedError](err); ok {
 		return &protocol.Error{Code: protocol.CodeUnreachable, Message: e.Error(), Hint: "to run several jobs at once start relo serve", Retryable: true}

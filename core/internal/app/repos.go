@@ -42,7 +42,9 @@ func gitFault(err error) error {
 	}
 	switch e.Kind { //nolint:exhaustive // the others are git's own failures
 	case git.KindNoRepository, git.KindNoCommits, git.KindNoWorktree, git.KindNoGit, git.KindOldGit, git.KindOwner, git.KindEdited, git.KindBadName:
-		return &protocol.Error{Code: protocol.CodeUsage, Message: e.Error(), Hint: e.Hint}
+		bare := *e
+		bare.Hint = "" // it stands in the document's own place
+		return &protocol.Error{Code: protocol.CodeUsage, Message: bare.Error(), Hint: e.Hint}
 	}
 	return err
 }
@@ -147,7 +149,7 @@ func (t trees) Commit(ctx context.Context, dir, path string, c orchestrator.Comm
 		return orchestrator.Committed{}, err
 	}
 	got, err := g.Commit(ctx, path, git.CommitSpec{Message: c.Message, Job: c.Job, Task: c.Task, Attempt: c.Attempt, Date: c.Time})
-	return orchestrator.Committed{Commit: got.Commit, Parent: got.Parent, Files: fileChanges(got.Files)}, err
+	return orchestrator.Committed{Commit: got.Commit, Parent: got.Parent, Files: fileChanges(got.Files), Notes: got.Notes}, err
 }
 
 func (t trees) Sources(ctx context.Context, dir, path string) (string, map[string]string, error) {

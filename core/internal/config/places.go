@@ -1,7 +1,7 @@
 package config
 
 import (
-	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
 )
@@ -57,11 +57,21 @@ func systemPlaces(system string, getenv func(string) string) Places {
 		return Places{Config: support, State: filepath.Join(support, "state"), Cache: filepath.Join(home, "Library", "Caches", "relo"), Run: filepath.Join(support, "run")}
 	}
 	if home == "" {
-		home = os.TempDir()
+		home = accountHome()
 	}
 	state := filepath.Join(home, ".local", "state", "relo")
 	return Places{
 		Config: filepath.Join(home, ".config", "relo"), State: state,
 		Cache: filepath.Join(home, ".cache", "relo"), Run: filepath.Join(state, "run"),
 	}
+}
+
+// accountHome is the home folder that the system's accounts name, for a process
+// without HOME. Never a folder that others can write: a config names commands. With
+// no account to be found it is a folder that cannot be, so that using it fails.
+func accountHome() string {
+	if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
+		return u.HomeDir
+	}
+	return filepath.Join(string(filepath.Separator), "nonexistent")
 }

@@ -264,6 +264,18 @@ func (t *turn) budgetReached() bool {
 	return false
 }
 
+// budgetWords says how the budget stopped the job: the newest attempt that it
+// ended knows the sums.
+func (t *turn) budgetWords() string {
+	words := heldByBudget
+	for _, task := range t.state.List() {
+		if a := lastEnded(task); a != nil && a.End.Outcome == job.OutBudget && a.End.Reason != "" {
+			words = a.End.Reason
+		}
+	}
+	return words
+}
+
 // advanceJob ends the job when its tasks have, or says whom it waits for.
 func (t *turn) advanceJob() {
 	if t.err != nil || len(t.state.Order) == 0 {
@@ -287,7 +299,7 @@ func (t *turn) advanceJob() {
 	switch {
 	case open > 0:
 	case t.budgetReached():
-		t.endJob(job.JobStop, heldByBudget, "")
+		t.endJob(job.JobStop, t.budgetWords(), "")
 	case stuck > 0:
 		words, code := t.stuckWords()
 		t.endJob(job.JobWait, words, code)

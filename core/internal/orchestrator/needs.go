@@ -163,6 +163,7 @@ type Committed struct {
 	Commit string
 	Parent string
 	Files  []job.FileChange
+	Notes  []string // what was left out, in words
 }
 
 // Shop gives an agent its hands.

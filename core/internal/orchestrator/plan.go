@@ -235,10 +235,10 @@ func (r *run) planStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	if _, ok := errors.AsType[*traffic.BudgetError](err); ok {
+	if b, ok := errors.AsType[*traffic.BudgetError](err); ok {
 		return r.do(ctx, func(t *turn) error {
 			if t.state.Status == job.Planning {
-				t.endJob(job.JobStop, heldByBudget, "")
+				t.endJob(job.JobStop, b.Words, "")
 			}
 			return nil
 		})

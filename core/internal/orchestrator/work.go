@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -294,6 +295,9 @@ func (k *work) keep(ctx context.Context) {
 		return
 	}
 	e.Commit, e.Base, e.Files = c.Commit, c.Parent, c.Files
+	for _, n := range c.Notes {
+		e.Notes = strings.TrimSpace(e.Notes + "\n" + n)
+	}
 }
 
 // clean removes the attempt's folders; its commit stays under its own ref.
