@@ -30,6 +30,7 @@ type act func(ctx context.Context, t turn) double.Reply
 type play struct {
 	mu      sync.Mutex
 	plan    plan
+	primary act // nil: submits the plan
 	workers map[string]act
 	review  map[string]act
 	delay   time.Duration
@@ -107,6 +108,9 @@ func (p *play) pick(t turn) act {
 	defer p.mu.Unlock()
 	switch t.Role {
 	case "primary":
+		if p.primary != nil {
+			return p.primary
+		}
 		r := call("submit_plan", p.plan)
 		r.Usage = p.planUsage
 		return func(context.Context, turn) double.Reply { return r }
