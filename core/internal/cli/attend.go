@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"syscall"
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/job"
@@ -74,7 +73,7 @@ func (s *shell) leave(ctx context.Context, l *link, v *view) error {
 	if over {
 		code = exitTimeout
 	}
-	interrupt := code == exitSignal+int(syscall.SIGINT)
+	interrupt := code == exitInterrupt
 	if !l.here && (over || (interrupt && s.terminal(s.note.w))) {
 		return s.goesOn(v.id, code)
 	}

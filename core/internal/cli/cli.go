@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,8 @@ type shell struct {
 	note   *paper // all else
 	getenv func(string) string
 	json   bool
-	home   string // of the demo: hints name it
+	// Of the demo: hints name them.
+	home, program string
 }
 
 func (s *shell) start(ctx context.Context, args []string) int {
@@ -55,6 +57,7 @@ func (s *shell) start(ctx context.Context, args []string) int {
 }
 
 func (s *shell) root() *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use:   "relo",
 		Short: "Plans a job, gives its tasks to models that fit, and reviews what they did",
@@ -62,14 +65,22 @@ func (s *shell) root() *cobra.Command {
 			"Try relo demo: it needs no key and no network.",
 		SilenceErrors: true, SilenceUsage: true,
 		Args: cobra.ArbitraryArgs,
-		RunE: group,
+		RunE: func(c *cobra.Command, args []string) error {
+			if version && len(args) == 0 {
+				s.version()
+				return nil
+			}
+			return group(c, args)
+		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.PersistentFlags().BoolVar(&s.json, "json", false, "print JSON and nothing else on stdout")
 	root.PersistentFlags().Bool("no-input", false, "never ask; fail and say what to pass")
 	root.PersistentFlags().Bool("no-color", false, "plain text (this version prints no colour anyway)")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &usageError{words: err.Error(), hint: c.CommandPath() + " --help"}
+		return &usageError{words: flagWords(err), hint: c.CommandPath() + " --help"}
 	})
+	root.SetHelpCommand(helpCmd())
 	root.AddCommand(
 		s.runCmd(), s.watchCmd(), s.jobsCmd(), s.showCmd(), s.whyCmd(), s.diffCmd(), s.applyCmd(), s.cancelCmd(), s.retryCmd(), s.costsCmd(),
 		s.modelsCmd(), s.imageCmd(), s.demoCmd(), s.doctorCmd(), s.configCmd(), s.serveCmd(), s.workerCmd(), s.versionCmd(), exitCodesTopic(),
@@ -92,6 +103,44 @@ func group(c *cobra.Command, args []string) error {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return &usageError{words: fmt.Sprintf("%q is not a command of %s", args[0], c.CommandPath()), hint: hint}
+}
+
+// helpCmd is cobra's own, but it refuses what is not there.
+func helpCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Say what a command does",
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest, err := c.Root().Find(args)
+			if err != nil {
+				return &usageError{words: err.Error(), hint: c.Root().CommandPath() + " --help lists the commands"}
+			}
+			if len(rest) > 0 {
+				return group(about, rest)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
+
+// flagWords says what is wrong with a flag, without the words of the parser.
+func flagWords(err error) string {
+	words, cause, bad := strings.Cut(err.Error(), " flag: ")
+	if !bad || !strings.HasPrefix(words, "invalid argument ") {
+		return err.Error()
+	}
+	number, _ := errors.AsType[*strconv.NumError](err)
+	switch {
+	case number != nil && number.Func == "ParseFloat":
+		return words + ": it is a number"
+	case number != nil && number.Func == "ParseBool":
+		return words + ": it is true or false"
+	case number != nil:
+		return words + ": it is a whole number"
+	case strings.Contains(cause, "duration"):
+		return words + ": it is a time such as 20m"
+	}
+	return words + ": " + cause
 }
 
 // exactly asks for arguments by their names in the usage line.

@@ -106,7 +106,7 @@ func (b bill) words() string {
 	}
 	words = fmt.Sprintf("%s: %s (%s)", words, strings.Join(parts, ", "), count(b.all.requests, "request", "requests"))
 	if b.all.unknown > 0 {
-		words += "; the price of " + count(b.all.unknown, "request", "requests") + " is not known"
+		words += "; what " + count(b.all.unknown, "request", "requests") + " cost is not known"
 	}
 	return words
 }
@@ -153,7 +153,8 @@ func (s *shell) costs(ctx context.Context, l *link, id string, days int) error {
 		s.note.line("no requests were sent")
 		return nil
 	}
-	local, names := localModels(ctx, l, doc), taskNames(ctx, l, id, doc)
+	local := localModels(ctx, l, doc)
+	jobs, tasks := costNames(ctx, l, id, doc)
 	rows := [][]string{{"JOB", "TASK", "FOR", "MODEL", "REQUESTS", "IN", "OUT", "CACHED", "PICTURES", "USD"}}
 	for _, r := range doc.Rows {
 		var one sum
@@ -165,7 +166,7 @@ func (s *shell) costs(ctx context.Context, l *link, id string, days int) error {
 			}
 		}
 		rows = append(rows, []string{
-			short(r.Job), names[r.Task], word, r.Model, fmt.Sprint(r.Requests), number(r.TokensIn), number(r.TokensOut), number(r.TokensCached),
+			jobs[r.Job], tasks[r.Task], word, r.Model, fmt.Sprint(r.Requests), number(r.TokensIn), number(r.TokensOut), number(r.TokensCached),
 			fmt.Sprint(r.Pictures), one.words(),
 		})
 	}
@@ -174,32 +175,52 @@ func (s *shell) costs(ctx context.Context, l *link, id string, days int) error {
 	return nil
 }
 
-// taskNames says how the rows name their tasks: by title when they are of one
-// job, else by the shortest prefix that tells them apart.
-func taskNames(ctx context.Context, l *link, id string, doc protocol.CostsDoc) map[string]string {
-	names := map[string]string{}
+// mostTitles is how many jobs are asked for their titles: a table of more is
+// read by ids.
+const mostTitles = 20
+
+// jobRunes is the longest title of a job beside its id in the table of costs.
+const jobRunes = 30
+
+// costNames says how the rows name their jobs and tasks: by title where one is
+// known, else by an id that is cut so that it tells them apart.
+func costNames(ctx context.Context, l *link, id string, doc protocol.CostsDoc) (jobs, tasks map[string]string) {
+	jobs, tasks = map[string]string{}, map[string]string{}
+	var order []string
 	for _, r := range doc.Rows {
-		names[r.Task] = r.Task
+		if jobs[r.Job] == "" {
+			order = append(order, r.Job)
+		}
+		jobs[r.Job], tasks[r.Task] = short(r.Job), r.Task
 	}
+	cutIDs(tasks)
+	for _, j := range order[:min(len(order), mostTitles)] {
+		whole, err := l.Show(ctx, j)
+		if err != nil {
+			continue // ids will do
+		}
+		if id == "" {
+			jobs[j] = strings.TrimSpace(short(j) + " " + flat(whole.Title, jobRunes))
+		}
+		for _, t := range whole.Tasks {
+			tasks[t.ID] = flat(t.Title, titleRunes)
+		}
+	}
+	return jobs, tasks
+}
+
+// cutIDs gives each id the shortest prefix that tells all of them apart.
+func cutIDs(names map[string]string) {
 	for n := shortID; n < longID; n++ {
 		seen := map[string]bool{}
-		for task := range names {
-			seen[task[:min(n, len(task))]] = true
+		for id := range names {
+			seen[id[:min(n, len(id))]] = true
 		}
 		if len(seen) == len(names) {
-			for task := range names {
-				names[task] = task[:min(n, len(task))]
+			for id := range names {
+				names[id] = id[:min(n, len(id))]
 			}
-			break
+			return
 		}
 	}
-	if id == "" {
-		return names
-	}
-	if whole, err := l.Show(ctx, id); err == nil { // else ids will do
-		for _, t := range whole.Tasks {
-			names[t.ID] = flat(t.Title, titleRunes)
-		}
-	}
-	return names
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,8 +47,27 @@ func (s *shell) demo(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	s.program = programWord(s.executable, env.Dir)
 	s.home = d.Env.Getenv("RELO_HOME")
 	return errors.Join(s.play(ctx, d), stop())
+}
+
+// programWord is how a person in dir types this program: a demo runs before
+// anything was installed.
+func programWord(executable func() (string, error), dir string) string {
+	path, err := executable()
+	if err != nil {
+		return ""
+	}
+	if near, err := filepath.Rel(dir, path); err == nil {
+		if !strings.ContainsRune(near, filepath.Separator) {
+			near = "." + string(filepath.Separator) + near
+		}
+		if len(near) < len(path) {
+			path = near
+		}
+	}
+	return path
 }
 
 func (s *shell) play(ctx context.Context, d *app.Demo) error {
@@ -103,7 +123,7 @@ func (s *shell) curtain(ctx context.Context, l *link, d *app.Demo, id string, pa
 	}
 	pictures := picturesOf(doc, d.Repo)
 	if s.json {
-		s.out.doc(demoDoc{"demo.finished", doc.ID, d.Repo, pictures, doc.Requests, doc.KnownCost})
+		s.out.doc(demoDoc{"demo.finished", doc.ID, d.Repo, pictures, doc.Requests, tidy(doc.KnownCost)})
 		return nil
 	}
 	s.out.line("\nWhat was applied")

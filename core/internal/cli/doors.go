@@ -27,13 +27,15 @@ type doors struct {
 	rehearse func(context.Context, app.Env, string) (*app.Demo, func() error, error)
 	doctor   func(context.Context, app.Env, *config.Config) []app.Check
 	workdir  func() (string, error)
-	terminal func(stream any) bool
+	// executable is the path of this program.
+	executable func() (string, error)
+	terminal   func(stream any) bool
 }
 
 func realDoors() doors {
 	return doors{
 		load: app.Load, open: openLink, running: app.Running, serve: app.Serve, work: app.Work, rehearse: app.StartDemo, doctor: app.Doctor,
-		workdir: os.Getwd, terminal: isTerminal,
+		workdir: os.Getwd, executable: os.Executable, terminal: isTerminal,
 	}
 }
 

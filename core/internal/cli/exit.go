@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,7 @@ const (
 	exitCancelled = 9
 	exitTimeout   = 124
 	exitSignal    = 128 // and the signal's number
+	exitInterrupt = exitSignal + int(syscall.SIGINT)
 )
 
 func exitCodesTopic() *cobra.Command {
@@ -112,7 +114,7 @@ func signalCode(ctx context.Context) int {
 	if sig, ok := errors.AsType[*SignalError](context.Cause(ctx)); ok {
 		return exitSignal + int(sig.Number)
 	}
-	return exitSignal + int(syscall.SIGINT)
+	return exitInterrupt
 }
 
 // docOf puts an error into the document of errors, with its exit code.
@@ -125,6 +127,9 @@ func docOf(err error) (errorDoc, int) {
 		return errorDoc{protocol.Error{Code: protocol.CodeConfig, Message: words + "; nothing was started", Hint: "relo config schema prints what is allowed"}, faults}, exitUsage
 	}
 	if e, ok := errors.AsType[*protocol.Error](err); ok {
+		if e.Code == protocol.CodeNotFound && strings.Contains(e.Message, `"@last"`) {
+			return errorDoc{Error: protocol.Error{Code: e.Code, Message: "there are no jobs yet", Hint: firstJob + " makes one"}}, exitUsage
+		}
 		return errorDoc{Error: *e}, codeOf(e.Code)
 	}
 	if e, ok := errors.AsType[*usageError](err); ok {

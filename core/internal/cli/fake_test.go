@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -115,8 +116,9 @@ func (c *scene) shell(out, note io.Writer) *shell {
 				}
 				return &link{Client: client.New(c.line), here: !c.daemon || m == app.Standalone, close: func() error { c.closed++; return nil }}, nil
 			},
-			workdir:  func() (string, error) { return c.dir, nil },
-			terminal: func(any) bool { return c.terminal },
+			workdir:    func() (string, error) { return c.dir, nil },
+			executable: func() (string, error) { return filepath.Join(c.dir, "bin", "relo"), nil },
+			terminal:   func(any) bool { return c.terminal },
 		},
 	}
 }

@@ -92,14 +92,45 @@ func (s *shell) image(ctx context.Context, f imageFlags, paths []string) error {
 		}
 		shown = append(shown, doc)
 	}
-	s.out.doc(imagesDoc{shown, refused})
-	for _, r := range refused {
-		s.note.line("relo: %s: %s", flat(r.Path, 0), r.Message)
-	}
+	s.images(imagesDoc{shown, refused})
 	if len(shown) == 0 {
 		return errors.Join(roots.Close(), &endError{exitError})
 	}
 	return roots.Close()
+}
+
+func (s *shell) images(doc imagesDoc) {
+	switch {
+	case s.json:
+		s.out.doc(doc)
+	case len(doc.Images) > 0:
+		s.imageTable(doc.Images)
+	}
+	outside := false
+	for _, r := range doc.Errors {
+		s.note.line("relo: %s: %s", flat(r.Path, 0), r.Message)
+		outside = outside || r.Code == string(picture.OutsideWorkspace)
+	}
+	if outside {
+		s.note.line("  --root FOLDER names the folder that pictures must lie in; without it that is the current folder")
+	}
+}
+
+func (s *shell) imageTable(images []preparedDoc) {
+	rows := [][]string{{"PATH", "SOURCE", "SENT", "BYTES", "NOTES"}}
+	size := func(v vision.Size) string { return fmt.Sprintf("%dx%d", v.Width, v.Height) }
+	for _, i := range images {
+		source := size(i.Source)
+		if i.Crop != nil {
+			source += fmt.Sprintf(", of it %dx%d at %d,%d", i.Crop.Width, i.Crop.Height, i.Crop.X, i.Crop.Y)
+		}
+		notes := i.Notes
+		if i.File != "" {
+			notes = append([]string{"written to " + i.File}, notes...)
+		}
+		rows = append(rows, []string{flat(i.Path, 0), source, size(i.Sent), strconv.Itoa(i.Bytes), flat(strings.Join(notes, "; "), 0)})
+	}
+	s.out.table(rows)
 }
 
 func refusal(path string, err error) refusedDoc {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,14 +34,21 @@ func (s *shell) jobs(ctx context.Context, l *link) error {
 		return nil
 	}
 	if len(list.Jobs) == 0 {
-		s.note.line(`there are no jobs yet; relo run "what should be done" makes one`)
+		s.note.line("there are no jobs yet; %s makes one", firstJob)
 		return nil
 	}
-	rows := [][]string{{"ID", "STATE", "TASKS", "USD", "TITLE"}}
+	rows, idle := [][]string{{"ID", "STATE", "TASKS", "USD", "TITLE"}}, 0
 	for _, j := range list.Jobs {
-		rows = append(rows, []string{short(j.ID), jobState(j.Status), fmt.Sprintf("%d of %d", j.Done, j.Tasks), maybe(j.Cost), flat(j.Title, titleRunes)})
+		state := jobState(j.Status)
+		if l.here && j.Status.Active() {
+			state, idle = idleState(j.Status), idle+1
+		}
+		rows = append(rows, []string{short(j.ID), state, fmt.Sprintf("%d of %d", j.Done, j.Tasks), maybe(j.Cost), flat(j.Title, titleRunes)})
 	}
 	s.out.table(rows)
+	if idle > 0 {
+		s.note.line("%s", goOnWords)
+	}
 	return nil
 }
 
@@ -69,12 +77,19 @@ func (s *shell) show(ctx context.Context, l *link, id string, status bool) error
 			return err
 		}
 		s.showWords(doc)
+		if l.here && doc.Status.Active() {
+			s.out.line("%s: %s\n", idleState(doc.Status), goOnWords)
+		}
 		s.result(doc, s.bill(ctx, l, costs), nil)
 	}
 	if !status {
 		return nil
 	}
-	return ended(outcomeCode(doc.Status, doc.End))
+	code := outcomeCode(doc.Status, doc.End)
+	if code == exitDone && len(doc.NeedsEyes) > 0 {
+		code = exitPerson
+	}
+	return ended(code)
 }
 
 // showWords says what the result of a run leaves out.
@@ -125,7 +140,7 @@ func (s *shell) why(ctx context.Context, l *link, id string) error {
 	if err != nil {
 		return err
 	}
-	s.note.line("%s", because("there are no tasks yet: the job is "+string(doc.Status), doc.Reason))
+	s.note.line("%s", because("there are no tasks yet; now: "+jobState(doc.Status), doc.Reason))
 	return nil
 }
 
@@ -135,11 +150,28 @@ func (s *shell) whyTasks(list protocol.WhyList) error {
 			s.out.line("")
 		}
 		s.out.line("%s  (%s)", flat(t.Title, titleRunes), t.Task)
+		waits := false
 		for _, line := range t.Lines {
-			s.out.line("  %s", flatKeepIndent(line))
+			waits = waits || strings.HasPrefix(line, "waits for ")
+			s.out.line("  %s", flatKeepIndent(nowWords(line, waits)))
 		}
 	}
 	return nil
+}
+
+// nowWords puts the state of a line such as "now: ready: REASON" into the word
+// that every view has for it.
+func nowWords(line string, waits bool) string {
+	state, found := strings.CutPrefix(line, "now: ")
+	if !found {
+		return line
+	}
+	state, reason, _ := strings.Cut(state, ": ")
+	word := taskWord(job.TaskState(state))
+	if waits && state == string(job.TaskReady) {
+		word = waitsForWorker
+	}
+	return because("now: "+word, reason)
 }
 
 // flatKeepIndent makes one line of a text and keeps the blanks that it begins with.
@@ -171,11 +203,14 @@ func (s *shell) watch(ctx context.Context, l *link, id string) error {
 		v.want = doc.Status // nobody works on it, so what is there is all that comes
 	}
 	if err := v.follow(ctx, l.Client); err != nil {
+		if code := signalCode(ctx); ctx.Err() != nil && !l.here && code == exitInterrupt && s.terminal(s.note.w) {
+			return s.goesOn(v.id, code)
+		}
 		return err
 	}
 	if v.want != "" {
 		return &protocol.Error{
-			Code: protocol.CodeUnreachable, Message: fmt.Sprintf("the job is %s and no daemon is running, so nobody works on it", doc.Status),
+			Code: protocol.CodeUnreachable, Message: fmt.Sprintf("%s, but no daemon is running, so nobody works on it", jobState(doc.Status)),
 			Hint: "relo serve goes on with it", Retryable: true,
 		}
 	}

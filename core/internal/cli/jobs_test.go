@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -52,7 +53,7 @@ func pages() *line {
 			}},
 		}},
 	}))
-	l.on("job.why", gives(protocol.WhyList{Tasks: []protocol.WhyDoc{{Job: jobID, Task: "t1", Title: "Draw", Lines: []string{"model: x", "  looked at y"}}}}))
+	l.on("job.why", gives(protocol.WhyList{Tasks: []protocol.WhyDoc{{Job: jobID, Task: "t1", Title: "Draw", Lines: []string{"model: x", "  looked at y", "now: rework: too wide"}}}}))
 	l.on("job.diff", gives(protocol.DiffDoc{
 		Job: jobID, Base: "b", Commit: "c", Diff: "diff --git a/x b/x\n+\x1b[31mred\n", Truncated: true,
 		Files: []job.FileChange{{Path: "x", Status: "modified", Added: 3, Deleted: 1}, {Path: "y.png", Status: "added", Binary: true}},
@@ -77,14 +78,16 @@ func TestPagesForAPerson(t *testing.T) {
 			"Draw the card  Waiting for a worker  hard, needs eyes  here/coder  1 attempt  hard; needs eyes\n", "Draw the card: Waiting for a worker: again",
 			"looked at out.png (result, after the last edit)", "looked at ref.png (reference, in words only)", "visual verification was unavailable; here/coder is text only",
 			`check "make" failed with exit code 2`, "moved up from here/a to here/coder: it failed", "the review asks for changes: too wide", "relo watch 01a22de0-303b",
-			"unknown, at least 0.05 USD: plan 0.05, work local, review unknown (7 requests); the price of 4 requests is not known",
+			"unknown, at least 0.05 USD: plan 0.05, work local, review unknown (7 requests); what 4 requests cost is not known",
 		}},
 		{"show @last --exit-status", 8, nil},
-		{"why @last", 0, []string{"Draw  (t1)\n  model: x\n    looked at y\n"}},
+		{"why @last", 0, []string{"Draw  (t1)\n  model: x\n    looked at y\n  now: Changes requested: too wide\n"}},
 		{"diff @last", 0, []string{"diff --git a/x b/x\n+\x1b[31mred\n"}},
 		{"diff @last --stat", 0, []string{"modified  x      +3 -1\nadded     y.png  binary\n2 files, +3 -1\n"}},
 		{"costs @last", 0, []string{"Draw the card      work    here/coder  2         5        6        unknown  3         local\n", "\nTotal unknown, at least 0.05 USD"}},
-		{"costs", 0, []string{"01a22de0-33be-798  work", "01a22de0-33be-799  review  far/odd     4         unknown  unknown  unknown  0         unknown\n"}},
+		{"costs", 0, []string{
+			"01a22de0-303b Match the card  Draw the card      work", "01a22de0-303b Match the card  01a22de0-33be-799  review  far/odd     4         unknown  unknown  unknown  0         unknown\n",
+		}},
 		{"models", 0, []string{
 			"far/plan    images     the catalogue                 200000   3.00 / 15.00  2,3\n",
 			"here/coder  text only  guessed from the name (qwen)  unknown  local               private, no tools\n",
@@ -93,6 +96,9 @@ func TestPagesForAPerson(t *testing.T) {
 		{"cancel @last", 0, []string{"job 01a22de0-303b: Cancelled"}},
 		{"apply @last", 0, []string{"Applied 1 file to your files:\n  x\nBefore  refs/b"}},
 		{"version", 0, []string{"relo " + app.Version}},
+		{"--version", 0, []string{"relo " + app.Version}},
+		{"help jobs", 0, []string{"List the jobs, newest first", "relo jobs"}},
+		{"help", 0, []string{"relo demo: it needs no key", "costs"}},
 		{"help exit-codes", 0, []string{"124      --timeout was reached"}},
 		{"config schema", 0, []string{`"$schema"`}},
 	} {
@@ -105,7 +111,7 @@ func TestPagesForAPerson(t *testing.T) {
 func TestDocumentsForPrograms(t *testing.T) {
 	for args, keys := range map[string]string{
 		"jobs": "jobs", "show @last": "attempts looks", "why @last": "tasks", "diff @last": "base diff files truncated", "costs": "rows total known",
-		"models": "models", "models guess gpt-4o": "models", "cancel @last": "job", "apply @last": "backupRef commit files job", "version": "api arch go os version",
+		"models": "models", "models guess gpt-4o": "models", "cancel @last": "job", "apply @last": "backupRef commit files job", "version": "api arch go os version", "--version": "api arch go os version",
 	} {
 		_, out, note := (&scene{line: pages()}).run(t.Context(), append(strings.Fields(args), "--json")...)
 		if strings.Count(out, "\n") != 1 || !json.Valid([]byte(out)) {
@@ -124,7 +130,7 @@ func TestDocumentsForPrograms(t *testing.T) {
 func TestNothingToShowIsASentence(t *testing.T) {
 	for args, says := range map[string]string{
 		"jobs": "there are no jobs yet", "costs": "no requests were sent", "models": "no models are configured", "diff @last": "nothing is changed",
-		"why @last": "there are no tasks yet: the job is failed: no key",
+		"why @last": "there are no tasks yet; now: Failed: no key",
 	} {
 		l := newLine().on("job.list", gives(protocol.JobList{})).on("costs.list", gives(protocol.CostsDoc{})).on("models.list", gives(protocol.ModelsDoc{})).
 			on("job.diff", gives(protocol.DiffDoc{})).on("job.why", gives(protocol.WhyList{})).on("job.show", gives(protocol.JobDoc{Status: job.Failed, Reason: "no key"}))
@@ -184,13 +190,82 @@ func TestWatchLeavesTheJobAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, signal := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Minute, func() { signal(&SignalError{Number: syscall.SIGINT}) })
-		s := &scene{daemon: true, line: story().on("job.show", gives(protocol.JobDoc{ID: jobID, Status: job.Running, Seq: 8}))}
+		s := &scene{daemon: true, terminal: true, line: story().on("job.show", gives(protocol.JobDoc{ID: jobID, Status: job.Running, Seq: 8}))}
 		exit, _, note := s.run(ctx, "watch", "@last")
 		exits(t, exit, 130, note)
+		if on := strings.Contains(note, "job 01a22de0-303b goes on; relo watch 01a22de0-303b follows it, relo cancel 01a22de0-303b ends it"); !on {
+			t.Errorf("it is not said that the job goes on: %s", note)
+		}
 		if diff := cmp.Diff([]string{"job.show"}, s.line.calls()); diff != "" {
 			t.Error(diff)
 		}
 	})
+}
+
+func TestAnActiveJobThatNobodyWorksOn(t *testing.T) {
+	for _, daemon := range []bool{true, false} {
+		l := pages().on("job.list", gives(protocol.JobList{Jobs: []protocol.JobLine{{ID: jobID, Status: job.Running}, {ID: jobID, Status: job.Failed}}}))
+		for args, words := range map[string]string{"show @last": "Running, but nobody works on it: relo serve goes on with it\n", "jobs": "Running, but nobody works on it  0 of 0"} {
+			exit, out, note := (&scene{line: l, daemon: daemon}).run(t.Context(), strings.Fields(args)...)
+			exits(t, exit, 0, note)
+			if strings.Contains(out, words) == daemon {
+				t.Errorf("a daemon runs: %v; relo %s prints:\n%s", daemon, args, out)
+			}
+			if strings.Contains(out+note, "relo serve goes on with it") == daemon || strings.Contains(out, "Failed, but") {
+				t.Errorf("a daemon runs: %v; relo %s prints:\n%s%s", daemon, args, out, note)
+			}
+		}
+	}
+}
+
+func TestShowEndsAsRunDoes(t *testing.T) {
+	eyes := []string{"the card: no model could look at it"}
+	for name, doc := range map[string]protocol.JobDoc{
+		"in its end": {ID: jobID, Status: job.Ready, End: &job.Finished{NeedsEyes: eyes}}, "in the document": {ID: jobID, Status: job.Ready, NeedsEyes: eyes},
+	} {
+		for _, flags := range [][]string{nil, {"--json"}} {
+			exit, _, note := (&scene{line: pages().on("job.show", gives(doc))}).run(t.Context(), append([]string{"show", "@last", "--exit-status"}, flags...)...)
+			exits(t, exit, exitPerson, name+": "+note)
+		}
+	}
+}
+
+func TestTheLastOfNoJobs(t *testing.T) {
+	none := fails(&protocol.Error{Code: protocol.CodeNotFound, Message: `there is no job or task "@last"`, Hint: "relo jobs lists them"})
+	for _, endpoint := range []string{"show", "why", "diff", "apply", "cancel"} {
+		exit, _, note := (&scene{line: newLine().on("job."+endpoint, none)}).run(t.Context(), endpoint, "@last")
+		exits(t, exit, exitUsage, note)
+		if want := "relo: there are no jobs yet\n  " + firstJob + " makes one\n"; note != want {
+			t.Errorf("relo %s says %q", endpoint, note)
+		}
+	}
+}
+
+func TestWhySaysStatesInTheWordsOfTheViews(t *testing.T) {
+	for line, want := range map[string]string{
+		"now: accepted": "now: Done", "now: ready": "now: Queued", "now: held: a: b": "now: Waiting for you: a: b", "now: a later state": "now: a later state", "model: now: x": "model: now: x",
+	} {
+		if got := nowWords(line, false); got != want {
+			t.Errorf("%q is %q, not %q", line, got, want)
+		}
+	}
+	if got := nowWords("now: ready", true); got != "now: "+waitsForWorker {
+		t.Error(got)
+	}
+}
+
+func TestCostsAskForFewTitles(t *testing.T) {
+	var doc protocol.CostsDoc
+	for i := range mostTitles + 5 {
+		doc.Rows = append(doc.Rows, protocol.CostRow{Job: fmt.Sprintf("01a22de0-%04d-7000", i), Requests: 1, Cost: new(0.01)}, protocol.CostRow{Job: fmt.Sprintf("01a22de0-%04d-7000", i)})
+	}
+	l := pages().on("costs.list", gives(doc))
+	exit, out, note := (&scene{line: l}).run(t.Context(), "costs")
+	exits(t, exit, 0, note)
+	if n := strings.Count(l.asked(), "job.show"); n != mostTitles {
+		t.Errorf("%d jobs were asked for", n)
+	}
+	has(t, out, "01a22de0-0019 Match the card", "01a22de0-0024  ")
 }
 
 func TestRetryWithoutADaemonWorksHere(t *testing.T) {
@@ -251,7 +326,9 @@ func TestASecondApplyChangesNothing(t *testing.T) {
 
 func TestUnknownWordsAreGuessed(t *testing.T) {
 	for args, says := range map[string]string{
-		"jbos": "did you mean jobs?", "models gess": "did you mean guess?", "config shwo": "did you mean show?", "zzzzzz": "relo --help lists the commands",
+		"jbos": "did you mean jobs?", "help jbos": "did you mean jobs?", "help frob": `"frob" is not a command of relo`, "help models gess": "did you mean guess?", "--version frob": `"frob" is not a command`,
+		"run x --budget abc": `invalid argument "abc" for "--budget": it is a number` + "\n", "run x --timeout soon": "it is a time such as 20m\n",
+		"costs --days few": "it is a whole number\n", "run x --yes=perhaps": "it is true or false\n", "models gess": "did you mean guess?", "config shwo": "did you mean show?", "zzzzzz": "relo --help lists the commands",
 		"show": "ID is missing", "show a b": `"b" is one argument too many`, "jobs a": `"a" is one argument too many`, "costs a b": "one argument too many",
 		"image": "PATH is missing", "costs --days 0": "--days is 1 or more", "costs x --days 2": "--days is for all jobs", "worker": "--join is missing",
 	} {
@@ -280,7 +357,7 @@ func TestADemoSaysWhatIsLeftToLookAt(t *testing.T) {
 		exits(t, exit, 0, note)
 		has(t, note, demoBand)
 		if flags == nil {
-			has(t, out, "What was applied\n+button\n", "Repository  "+filepath.Join(dir, "here"), "rehearsal: 0.00 USD, 0 requests, none left this machine", "RELO_HOME=/home of demo relo diff")
+			has(t, out, "What was applied\n+button\n", "Repository  "+filepath.Join(dir, "here"), "rehearsal: 0.00 USD, 0 requests, none left this machine", "RELO_HOME='/home of demo' bin/relo diff")
 			continue
 		}
 		lines := jsonLines(t, out)

@@ -169,6 +169,25 @@ func TestMoneyInWords(t *testing.T) {
 	}
 }
 
+func TestTidySumsHaveNoTrail(t *testing.T) {
+	if got := tidy(0.007199999999999999); got != 0.0072 {
+		t.Errorf("%v", got)
+	}
+	doc := protocol.JobDoc{ID: jobID, KnownCost: 0.007199999999999999}
+	l := newLine().on("job.show", gives(doc))
+	var out bytes.Buffer
+	s := (&scene{line: l}).shell(&out, &bytes.Buffer{})
+	s.json = true
+	link, err := s.open(t.Context(), app.Env{}, nil, app.Any)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.curtain(t.Context(), link, &app.Demo{}, jobID, protocol.DiffDoc{}); err != nil {
+		t.Fatal(err)
+	}
+	has(t, out.String(), `"cost":0.0072}`)
+}
+
 func TestCalmTextSteersNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		got := calm(rapid.String().Draw(t, "text"))
@@ -257,7 +276,7 @@ func TestImagesArePrepared(t *testing.T) {
 		s.sh.load = func(app.Env) (*config.Config, error) {
 			return &config.Config{Pictures: config.Pictures{Never: []string{"secret*"}}}, nil
 		}
-		exit, out, note := s.run(t.Context(), append([]string{"image"}, strings.Fields(c.args)...)...)
+		exit, out, note := s.run(t.Context(), append([]string{"image", "--json"}, strings.Fields(c.args)...)...)
 		exits(t, exit, c.exit, note)
 		if c.exit == exitUsage {
 			continue
@@ -280,6 +299,45 @@ func TestImagesArePrepared(t *testing.T) {
 		}
 		if diff := cmp.Diff([][]string{c.shown, c.failed}, [][]string{shown, failed}); diff != "" {
 			t.Errorf("relo image %s: %s", c.args, diff)
+		}
+	}
+}
+
+func TestImagesForAPerson(t *testing.T) {
+	dir := t.TempDir()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewRGBA(image.Rect(0, 0, 300, 200))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.png"), b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &scene{dir: dir}
+	exit, out, note := s.run(t.Context(), "image", "a.png", "../out.png", "--region", "0,0,20,10", "--out", filepath.Join(dir, "sent"))
+	exits(t, exit, 0, note)
+	has(t, out, "PATH   SOURCE", "a.png  300x200, of it 20x10 at 0,0  ", "written to "+filepath.Join(dir, "sent", "a-0.png"))
+	has(t, note, "../out.png: ", "--root FOLDER names the folder")
+	exit, out, note = s.run(t.Context(), "image", "no.png")
+	exits(t, exit, exitError, note)
+	if out != "" || strings.Contains(note, "--root") {
+		t.Errorf("stdout %q, stderr %q", out, note)
+	}
+}
+
+func TestAPathIsOneWordOfAShell(t *testing.T) {
+	for path, want := range map[string]string{"bin/relo": "bin/relo", "/a b": "'/a b'", "it's": `'it'\''s'`, "$HOME": "'$HOME'"} {
+		if got := quoted(path); got != want {
+			t.Errorf("%s is %s, not %s", path, got, want)
+		}
+	}
+}
+
+func TestTheProgramInTheWordsOfAFolder(t *testing.T) {
+	for _, c := range []struct{ path, dir, want string }{
+		{"/a/b/relo", "/a/b", "./relo"}, {"/a/b/bin/relo", "/a/b", "bin/relo"}, {"/usr/bin/relo", "/a/b/c/d/e", "/usr/bin/relo"},
+	} {
+		if got := programWord(func() (string, error) { return c.path, nil }, c.dir); got != c.want {
+			t.Errorf("%s in %s is %s, not %s", c.path, c.dir, got, c.want)
 		}
 	}
 }

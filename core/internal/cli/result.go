@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -166,11 +167,20 @@ func (s *shell) next(doc protocol.JobDoc) {
 	s.out.table(rows)
 }
 
-// hint is a command for a person to type; that of a demo names its own home.
+// hint is a command for a person to type; that of a demo names its own home and
+// the program that ran it.
 func (s *shell) hint(verb, id string) string {
-	words := "relo " + verb + " " + short(id)
+	words := quoted(cmp.Or(s.program, "relo")) + " " + verb + " " + short(id)
 	if s.home != "" {
-		words = "RELO_HOME=" + s.home + " " + words
+		words = "RELO_HOME=" + quoted(s.home) + " " + words
 	}
 	return words
+}
+
+// quoted is a path as a shell takes it for one word.
+func quoted(path string) string {
+	if !strings.ContainsAny(path, " \t'\"\\$`&;()<>|*?[]#~!{}") {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

@@ -113,7 +113,7 @@ func (s *shell) text(arg string) (string, error) {
 	}
 	switch {
 	case strings.TrimSpace(arg) == "":
-		return "", &usageError{words: "the text is empty", hint: `relo run "what should be done"`}
+		return "", &usageError{words: "the text is empty", hint: firstJob}
 	case len(arg) > maxText:
 		return "", &usageError{words: "the text is longer than 1 MiB", hint: "put long material into a file of the repository and name it"}
 	}

@@ -113,12 +113,16 @@ func (s *shell) versionCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: none,
 		RunE: func(*cobra.Command, []string) error {
-			if s.json {
-				s.out.doc(map[string]string{"version": app.Version, "api": protocol.Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
-				return nil
-			}
-			s.out.line("relo %s (API %s, %s, %s/%s)", app.Version, protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			s.version()
 			return nil
 		},
 	}
+}
+
+func (s *shell) version() {
+	if s.json {
+		s.out.doc(map[string]string{"version": app.Version, "api": protocol.Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+		return
+	}
+	s.out.line("relo %s (API %s, %s, %s/%s)", app.Version, protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

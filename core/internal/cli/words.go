@@ -56,6 +56,15 @@ func jobState(s job.Status) string {
 	}
 }
 
+// idleState is the word for an active job that no process works on.
+func idleState(s job.Status) string { return jobState(s) + ", but nobody works on it" }
+
+const (
+	goOnWords      = "relo serve goes on with it"
+	firstJob       = `relo run "what should be done"`
+	waitsForWorker = "Waiting for a worker"
+)
+
 // taskWord is the state of a task as every view says it.
 func taskWord(s job.TaskState) string {
 	switch s {
@@ -85,7 +94,7 @@ func taskWord(s job.TaskState) string {
 // taskDocWord adds what only the whole task knows.
 func taskDocWord(t protocol.TaskDoc) string {
 	if t.Status == job.TaskReady && t.Waiting != nil {
-		return "Waiting for a worker"
+		return waitsForWorker
 	}
 	return taskWord(t.Status)
 }
@@ -165,6 +174,10 @@ func usd(v float64) string {
 	}
 	return fmt.Sprintf("%.4f", v)
 }
+
+// tidy rounds a sum far below what anybody pays, so that adding leaves no
+// trail of digits behind it.
+func tidy(usd float64) float64 { return math.Round(usd*1e9) / 1e9 }
 
 // maybe writes a sum that may be unknown.
 func maybe(v *float64) string {
