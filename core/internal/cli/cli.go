@@ -132,13 +132,13 @@ func flagWords(err error) string {
 	number, _ := errors.AsType[*strconv.NumError](err)
 	switch {
 	case number != nil && number.Func == "ParseFloat":
-		return words + ": it is a number"
+		return words + ": it must be a number"
 	case number != nil && number.Func == "ParseBool":
-		return words + ": it is true or false"
+		return words + ": it must be true or false"
 	case number != nil:
-		return words + ": it is a whole number"
+		return words + ": it must be a whole number"
 	case strings.Contains(cause, "duration"):
-		return words + ": it is a time such as 20m"
+		return words + ": it must be a time such as 20m"
 	}
 	return words + ": " + cause
 }

@@ -327,8 +327,8 @@ func TestASecondApplyChangesNothing(t *testing.T) {
 func TestUnknownWordsAreGuessed(t *testing.T) {
 	for args, says := range map[string]string{
 		"jbos": "did you mean jobs?", "help jbos": "did you mean jobs?", "help frob": `"frob" is not a command of relo`, "help models gess": "did you mean guess?", "--version frob": `"frob" is not a command`,
-		"run x --budget abc": `invalid argument "abc" for "--budget": it is a number` + "\n", "run x --timeout soon": "it is a time such as 20m\n",
-		"costs --days few": "it is a whole number\n", "run x --yes=perhaps": "it is true or false\n", "models gess": "did you mean guess?", "config shwo": "did you mean show?", "zzzzzz": "relo --help lists the commands",
+		"run x --budget abc": `invalid argument "abc" for "--budget": it must be a number` + "\n", "run x --timeout soon": "it must be a time such as 20m\n",
+		"costs --days few": "it must be a whole number\n", "run x --yes=perhaps": "it must be true or false\n", "models gess": "did you mean guess?", "config shwo": "did you mean show?", "zzzzzz": "relo --help lists the commands",
 		"show": "ID is missing", "show a b": `"b" is one argument too many`, "jobs a": `"a" is one argument too many`, "costs a b": "one argument too many",
 		"image": "PATH is missing", "costs --days 0": "--days is 1 or more", "costs x --days 2": "--days is for all jobs", "worker": "--join is missing",
 	} {

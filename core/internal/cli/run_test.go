@@ -121,7 +121,7 @@ func TestRunRefusesWhatItCannotFollow(t *testing.T) {
 		{"plan approval", []string{"run", "x", "--approve", "plan"}, "--approve plan is not there yet"},
 		{"another approval", []string{"run", "x", "--approve", "all"}, "it is never or plan"},
 		{"a budget below nothing", []string{"run", "x", "--budget", "-1"}, "--budget is a sum in USD"},
-		{"a budget in words", []string{"run", "x", "--budget", "much"}, `invalid argument "much" for "--budget": it is a number`},
+		{"a budget in words", []string{"run", "x", "--budget", "much"}, `invalid argument "much" for "--budget": it must be a number`},
 		{"a budget without end", []string{"run", "x", "--budget", "inf"}, "--budget is a sum in USD"},
 		{"detached in this process", []string{"run", "x", "--detach", "--standalone"}, "choose one"},
 		{"detached and applied", []string{"run", "x", "--detach", "--apply"}, "choose one"},
