@@ -121,7 +121,7 @@ var readings = []struct {
 	{KindNoWorktree, []string{"cannot use bare repository"}},
 	{KindNoRepository, []string{"not a git repository"}},
 	{KindRace, []string{"but expected", "reference already exists", "unable to resolve reference"}},
-	{KindLocked, []string{".lock': File exists", "Another git process seems to be running"}},
+	{KindLocked, []string{".lock': File exists", "Another git process seems to be running", "/commondir: "}},
 	{KindNotFound, []string{
 		"bad revision", "Needed a single revision", "Not a valid object name", "unknown revision",
 		"does not exist in", "not a valid object", "invalid object name", "not a tree object", "bad object",

@@ -131,3 +131,31 @@ func TestDiffAndMapAreBounded(t *testing.T) {
 		t.Errorf("%q %v", word, err)
 	}
 }
+
+// Each worker is a process with a Repo of its own: worktrees come and go at once.
+func TestWorktreesOfEightWorkersComeAndGo(t *testing.T) {
+	b, out := newBox(t, map[string]string{"a.txt": "a"}), t.TempDir()
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			r, err := Open(t.Context(), b.dir)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for k := range 12 {
+				path := filepath.Join(out, fmt.Sprintf("tree-%d-%d", i, k), "tree")
+				if err := r.AddWorktree(t.Context(), path, "HEAD"); err != nil {
+					t.Error(err)
+				}
+				if got, err := os.ReadFile(filepath.Join(path, "a.txt")); err != nil || string(got) != "a" {
+					t.Errorf("the worktree holds %q (%v)", got, err)
+				}
+				if err := r.RemoveWorktree(t.Context(), path); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}

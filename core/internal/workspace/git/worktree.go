@@ -29,28 +29,43 @@ func (r *Repo) AddWorktree(ctx context.Context, path, commit string) error {
 	if err != nil {
 		return err
 	}
-	r.adding.Lock()
-	defer r.adding.Unlock()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of worktrees: %w", err)
 	}
-	if _, err := os.Lstat(path); err == nil {
-		return &Error{Kind: KindExists, Doing: "add a worktree", Words: path + " already exists"}
+	at, err := r.register(ctx, path, id)
+	if err == nil { // the files are written outside the lock: that is what takes time
+		_, err = r.run(ctx, call{at: at, args: []string{"reset", "--hard", "--quiet"}})
 	}
-	if _, err := r.run(ctx, call{at: r.home, args: []string{"worktree", "add", "--detach", "--force", "--quiet", path, id}}); err != nil {
-		return fmt.Errorf("add worktree %s: %w", path, errors.Join(err, r.sweep(path)))
+	if err == nil {
+		err = hideOwn(path)
+	}
+	if Is(err, KindExists) {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("add worktree %s: %w", path, errors.Join(err, r.sweep(context.WithoutCancel(ctx), path)))
+	}
+	return nil
+}
+
+// register makes the worktree known to git, without its files.
+func (r *Repo) register(ctx context.Context, path, id string) (place, error) {
+	unlock, err := r.lockTrees(ctx)
+	if err != nil {
+		return place{}, err
+	}
+	defer unlock()
+	if _, err := os.Lstat(path); err == nil {
+		return place{}, &Error{Kind: KindExists, Doing: "add a worktree", Words: path + " already exists"}
+	}
+	if _, err := r.run(ctx, call{at: r.home, args: []string{"worktree", "add", "--detach", "--force", "--quiet", "--no-checkout", path, id}}); err != nil {
+		return place{}, err
 	}
 	at, err := r.placeOf(path)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(at.gitDir, baseFile), []byte(id+"\n"), 0o600)
 	}
-	if err == nil {
-		err = hideOwn(path)
-	}
-	if err != nil {
-		return fmt.Errorf("add worktree %s: %w", path, errors.Join(err, r.sweep(path)))
-	}
-	return nil
+	return at, err
 }
 
 // hideOwn makes Relo's folder with an ignore file inside, so that an agent's own
@@ -82,9 +97,7 @@ func (r *Repo) RemoveWorktree(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	r.adding.Lock()
-	defer r.adding.Unlock()
-	if err := r.sweep(path); err != nil {
+	if err := r.sweep(ctx, path); err != nil {
 		return fmt.Errorf("remove worktree %s: %w", path, err)
 	}
 	return nil
@@ -94,7 +107,7 @@ func (r *Repo) RemoveWorktree(ctx context.Context, path string) error {
 // the folder, which an agent may have changed; and a prune would also forget the
 // person's worktrees on a drive that is not plugged in. The folder goes first:
 // after a crash between the two, the next sweep still finds git's entry.
-func (r *Repo) sweep(path string) error {
+func (r *Repo) sweep(ctx context.Context, path string) error {
 	at, err := r.placeOf(path)
 	if Is(err, KindNotFound) {
 		if _, serr := os.Lstat(path); errors.Is(serr, fs.ErrNotExist) {
@@ -108,6 +121,11 @@ func (r *Repo) sweep(path string) error {
 	if err := removeAll(path); err != nil {
 		return err
 	}
+	unlock, err := r.lockTrees(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	return os.RemoveAll(at.gitDir)
 }
 
