@@ -39,7 +39,7 @@ func (s *shell) attend(ctx context.Context, l *link, v *view, apply bool) error 
 	if err != nil {
 		return errors.Join(refused, err)
 	}
-	s.result(doc, costs, applied)
+	s.result(doc, costs, applied, false)
 	return cmp.Or(refused, ended(outcomeCode(doc.Status, doc.End)))
 }
 

@@ -77,10 +77,7 @@ func (s *shell) show(ctx context.Context, l *link, id string, status bool) error
 			return err
 		}
 		s.showWords(doc)
-		if l.here && doc.Status.Active() {
-			s.out.line("%s: %s\n", idleState(doc.Status), goOnWords)
-		}
-		s.result(doc, s.bill(ctx, l, costs), nil)
+		s.result(doc, s.bill(ctx, l, costs), nil, l.here && doc.Status.Active())
 	}
 	if !status {
 		return nil
@@ -219,7 +216,7 @@ func (s *shell) watch(ctx context.Context, l *link, id string) error {
 		if err != nil {
 			return err
 		}
-		s.result(doc, costs, nil)
+		s.result(doc, costs, nil, false)
 	}
 	return ended(outcomeCode(v.state.Status, v.state.End))
 }

@@ -77,7 +77,7 @@ func TestPagesForAPerson(t *testing.T) {
 			"Job      " + jobID, "From     commit 0123456789\n", "Budget   3.00 USD", "Picture  card.png", "warning: a late result", "Match the card: Running\n",
 			"Draw the card  Waiting for a worker  hard, needs eyes  here/coder  1 attempt  hard; needs eyes\n", "Draw the card: Waiting for a worker: again",
 			"looked at out.png (result, after the last edit)", "looked at ref.png (reference, in words only)", "visual verification was unavailable; here/coder is text only",
-			`check "make" failed with exit code 2`, "moved up from here/a to here/coder: it failed", "the review asks for changes: too wide", "relo watch 01a22de0-303b",
+			`check "make" failed with exit code 2`, "moved up from here/a to here/coder: it failed", "the review asks for changes: too wide", "  relo serve ", "relo cancel 01a22de0-303b",
 			"unknown, at least 0.05 USD: plan 0.05, work local, review unknown (7 requests); what 4 requests cost is not known",
 		}},
 		{"show @last --exit-status", 8, nil},
@@ -210,6 +210,9 @@ func TestAnActiveJobThatNobodyWorksOn(t *testing.T) {
 			exits(t, exit, 0, note)
 			if strings.Contains(out, words) == daemon {
 				t.Errorf("a daemon runs: %v; relo %s prints:\n%s", daemon, args, out)
+			}
+			if args != "jobs" && (strings.Contains(out, "  relo serve ") == daemon || strings.Contains(out, "relo watch") != daemon) {
+				t.Errorf("a daemon runs: %v; the next step is wrong:\n%s", daemon, out)
 			}
 			if strings.Contains(out+note, "relo serve goes on with it") == daemon || strings.Contains(out, "Failed, but") {
 				t.Errorf("a daemon runs: %v; relo %s prints:\n%s%s", daemon, args, out, note)

@@ -11,9 +11,13 @@ import (
 	"github.com/relo-dev/relo/core/internal/vision"
 )
 
-// result prints what a job came to, for a person.
-func (s *shell) result(doc protocol.JobDoc, costs bill, applied *protocol.ApplyDoc) {
+// result prints what a job came to, for a person. idle says that nobody works
+// on it although it is active.
+func (s *shell) result(doc protocol.JobDoc, costs bill, applied *protocol.ApplyDoc, idle bool) {
 	s.head(doc)
+	if idle {
+		s.out.line("  %s: %s", idleState(doc.Status), goOnWords)
+	}
 	s.tasks(doc)
 	s.evidence(doc)
 	if len(doc.NeedsEyes) > 0 {
@@ -30,7 +34,7 @@ func (s *shell) result(doc protocol.JobDoc, costs bill, applied *protocol.ApplyD
 	if applied != nil {
 		s.applied(*applied)
 	}
-	s.next(doc)
+	s.next(doc, idle)
 }
 
 func (s *shell) head(doc protocol.JobDoc) {
@@ -137,7 +141,7 @@ func (s *shell) applied(doc protocol.ApplyDoc) {
 }
 
 // next says what a person can do now.
-func (s *shell) next(doc protocol.JobDoc) {
+func (s *shell) next(doc protocol.JobDoc, idle bool) {
 	var rows [][]string
 	add := func(verb, what string) { rows = append(rows, []string{"  " + s.hint(verb, doc.ID), what}) }
 	switch doc.Status {
@@ -160,7 +164,11 @@ func (s *shell) next(doc protocol.JobDoc) {
 	case job.Cancelled, job.Discarded:
 		add("why", "says what happened")
 	default:
-		add("watch", "follows it")
+		if idle {
+			rows = append(rows, []string{"  relo serve", "goes on with it"})
+		} else {
+			add("watch", "follows it")
+		}
 		add("cancel", "ends it")
 	}
 	s.out.line("\nNext")
