@@ -19,8 +19,10 @@ func (o *Orchestrator) Submit(ctx context.Context, s protocol.Submit) (protocol.
 		return protocol.Accepted{}, err
 	}
 	if o.Solo && len(o.active()) > 0 {
-		return protocol.Accepted{}, &protocol.Error{Code: protocol.CodeNotReady,
-			Message: "this process runs one job and ends with it", Hint: "relo serve takes several"}
+		return protocol.Accepted{}, &protocol.Error{
+			Code:    protocol.CodeNotReady,
+			Message: "this process runs one job and ends with it", Hint: "relo serve takes several",
+		}
 	}
 	repo, err := o.Repos.Open(ctx, s.Repo)
 	if err != nil {
