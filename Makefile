@@ -27,7 +27,7 @@ help: ## this list
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):.*## /\1\t/' | expand -t 12 | sed 's/^/  /'
 
 build: ## bin/relo
-	$(GO) build -trimpath -buildvcs=$(VCS) -o bin/relo ./core/cmd/relo
+	$(GO) build -buildvcs=$(VCS) -o bin/relo ./core/cmd/relo
 
 demo: build ## one job from prompt to diff, with a scripted model: no key, no network
 	bin/relo demo

@@ -108,6 +108,7 @@ func TestAnAllBlindLadderNeedsEyes(t *testing.T) {
 	w := newWorld(t, l, p).smallRepo()
 	r := w.relo("run", "look", "--repo", w.repo, "--standalone", "--json").mustExit(t, 7)
 	doc := w.show(r.events(t)[0].Job)
+	w.relo("show", doc.ID, "--exit-status").mustExit(t, 7)
 	if doc.Status != job.Ready || len(doc.NeedsEyes) != 1 {
 		t.Errorf("the job is %s and needs eyes for %v", doc.Status, doc.NeedsEyes)
 	}

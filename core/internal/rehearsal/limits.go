@@ -3,10 +3,10 @@ package rehearsal
 import "time"
 
 const (
-	// A turn takes 150 to 350 ms: some thirty turns, two at a time and with what the
+	// A turn takes 60 to 160 ms: some thirty turns, two at a time and with what the
 	// tools take, are a demo of about ten seconds.
-	shortestPause = 150 * time.Millisecond
-	pauseStep     = 20 * time.Millisecond
+	shortestPause = 60 * time.Millisecond
+	pauseStep     = 10 * time.Millisecond
 	pauses        = 11
 
 	readHeader = 5 * time.Second // the clients are on this machine
