@@ -33,10 +33,9 @@ type Row struct {
 
 // The outcomes of a row. The others are a provider.Kind.
 const (
-	OutcomeOpen   = "open"
-	OutcomeOK     = "ok"
-	OutcomeLost   = "lost"   // Relo ended while the request was under way
-	OutcomeUnsent = "unsent" // never left this machine; such a row is removed
+	OutcomeOpen = "open"
+	OutcomeOK   = "ok"
+	OutcomeLost = "lost" // Relo ended while the request was under way
 )
 
 const million = 1e6

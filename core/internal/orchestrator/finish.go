@@ -3,14 +3,12 @@ package orchestrator
 import (
 	"context"
 	"fmt"
-	"path"
-	"slices"
-	"strings"
 
 	"github.com/relo-dev/relo/core/internal/catalog"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
 	"github.com/relo-dev/relo/core/internal/record"
+	"github.com/relo-dev/relo/core/internal/vision"
 )
 
 // Finish takes an attempt's result. Once it returns, the record has it: the
@@ -134,16 +132,9 @@ func (t *turn) judgeReview(task *job.Task, couldSee bool, seen job.Seen, end *jo
 	}
 }
 
-var pictureEndings = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"}
-
-func isPicture(name string) bool {
-	ext := strings.ToLower(path.Ext(name))
-	return slices.Contains(pictureEndings, ext)
-}
-
 func changesPictures(files []job.FileChange) bool {
 	for _, f := range files {
-		if f.Status != "deleted" && isPicture(f.Path) {
+		if f.Status != "deleted" && vision.IsPictureName(f.Path) {
 			return true
 		}
 	}

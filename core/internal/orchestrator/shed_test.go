@@ -211,7 +211,7 @@ func (x *shed) Sources(_ context.Context, _, path string) (string, map[string]st
 	files, err := read(path)
 	tree, shown := "", map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if isPicture(name) {
+		if vision.IsPictureName(name) {
 			shown[name] = files[name]
 			continue
 		}

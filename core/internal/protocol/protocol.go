@@ -139,27 +139,26 @@ type JobDoc struct {
 
 // TaskDoc is one task of a JobDoc.
 type TaskDoc struct {
-	ID         string            `json:"id"`
-	Key        string            `json:"key"`
-	Title      string            `json:"title"`
-	Kind       job.TaskKind      `json:"taskKind"`
-	Difficulty job.Difficulty    `json:"difficulty"`
-	Vision     bool              `json:"vision"`
-	Status     job.TaskState     `json:"status"`
-	Reason     string            `json:"reason,omitempty"`
-	Model      string            `json:"model,omitempty"`
-	Sight      vision.Sight      `json:"sight"`
-	Reasons    []job.Reason      `json:"reasons,omitempty"`
-	Escalated  []job.Escalated   `json:"escalated,omitempty"`
-	DependsOn  []string          `json:"dependsOn,omitempty"`
-	ReviewOf   string            `json:"reviewOf,omitempty"`
-	Images     []job.Image       `json:"images,omitempty"`
-	Merged     string            `json:"merged,omitempty"`
-	Waiting    *job.WaitingBody  `json:"waiting,omitempty"`
-	Attempts   []AttemptDoc      `json:"attempts,omitempty"`
-	Verdicts   []job.Verdict     `json:"verdicts,omitempty"`
-	Checks     []string          `json:"checks,omitempty"`
-	Extra      map[string]string `json:"extra,omitempty"`
+	ID         string           `json:"id"`
+	Key        string           `json:"key"`
+	Title      string           `json:"title"`
+	Kind       job.TaskKind     `json:"taskKind"`
+	Difficulty job.Difficulty   `json:"difficulty"`
+	Vision     bool             `json:"vision"`
+	Status     job.TaskState    `json:"status"`
+	Reason     string           `json:"reason,omitempty"`
+	Model      string           `json:"model,omitempty"`
+	Sight      vision.Sight     `json:"sight"`
+	Reasons    []job.Reason     `json:"reasons,omitempty"`
+	Escalated  []job.Escalated  `json:"escalated,omitempty"`
+	DependsOn  []string         `json:"dependsOn,omitempty"`
+	ReviewOf   string           `json:"reviewOf,omitempty"`
+	Images     []job.Image      `json:"images,omitempty"`
+	Merged     string           `json:"merged,omitempty"`
+	Waiting    *job.WaitingBody `json:"waiting,omitempty"`
+	Attempts   []AttemptDoc     `json:"attempts,omitempty"`
+	Verdicts   []job.Verdict    `json:"verdicts,omitempty"`
+	Checks     []string         `json:"checks,omitempty"`
 }
 
 // AttemptDoc is one attempt of a TaskDoc.

@@ -83,7 +83,6 @@ type ReviewMaterial struct {
 // Report carries what happened since the last one.
 type Report struct {
 	Hold
-	Tools  []string          `json:"tools,omitempty"` // with the first one
 	Steps  []job.Step        `json:"steps,omitempty"`
 	Checks []job.CheckResult `json:"checks,omitempty"`
 }
@@ -91,9 +90,8 @@ type Report struct {
 // Finish is the end of an attempt. The worker sends it until it is answered.
 type Finish struct {
 	Hold
-	End      job.AttemptEnd `json:"end"`
-	Verdict  *job.Verdict   `json:"verdict,omitempty"`
-	Findings string         `json:"findings,omitempty"` // of a debugger
+	End     job.AttemptEnd `json:"end"`
+	Verdict *job.Verdict   `json:"verdict,omitempty"`
 }
 
 // Received answers a Finish: the record has it, or it came too late.

@@ -1,5 +1,10 @@
 package vision
 
+import (
+	"path"
+	"strings"
+)
+
 // Size is a width and a height in pixels.
 type Size struct {
 	Width  int `json:"width"`
@@ -68,3 +73,9 @@ type View struct {
 	Tree   string  `json:"tree,omitempty"`   // hash of the workspace's sources when the picture was prepared
 	Fresh  bool    `json:"fresh"`            // the file was written after the last edit of the sources
 }
+
+var pictureEndings = map[string]bool{".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".bmp": true}
+
+// IsPictureName reports whether a slash path ends as pictures that can be shown
+// do. It tells pictures from sources; what a file really is, its content says.
+func IsPictureName(name string) bool { return pictureEndings[strings.ToLower(path.Ext(name))] }

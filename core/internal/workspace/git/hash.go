@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
-)
 
-// pictureEnds are the files that SourcesHash leaves to its pictures.
-var pictureEnds = map[string]bool{".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".bmp": true}
+	"github.com/relo-dev/relo/core/internal/vision"
+)
 
 // SourcesHash is a hash over all files of a worktree that are not ignored, Relo's
 // folder and pictures apart, so it changes exactly when a source does. pictures
@@ -62,7 +60,7 @@ func digest(list []entry) (string, map[string]string) {
 	for _, e := range list {
 		switch {
 		case own(e.path):
-		case pictureEnds[strings.ToLower(path.Ext(e.path))] && strings.HasPrefix(e.mode, "100"):
+		case vision.IsPictureName(e.path) && strings.HasPrefix(e.mode, "100"):
 			pictures[e.path] = e.id
 		default:
 			all.Write([]byte(e.mode + " " + e.id + " " + e.path + "\x00"))

@@ -3,7 +3,6 @@ package anthropic
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/relo-dev/relo/core/internal/httpwire"
@@ -81,7 +80,7 @@ func (d *Decoder) Event(name string, data []byte) (provider.Delta, error) {
 		return provider.Delta{}, nil
 	}
 	if name == "error" {
-		return provider.Delta{}, complaint(data)
+		return provider.Delta{}, provider.Complaint(data)
 	}
 	var e event
 	if err := httpwire.Strict(data, &e); err != nil {
@@ -92,7 +91,7 @@ func (d *Decoder) Event(name string, data []byte) (provider.Delta, error) {
 	}
 	switch e.Type {
 	case "error":
-		return provider.Delta{}, complaint(data)
+		return provider.Delta{}, provider.Complaint(data)
 	case "message_start":
 		d.start(e.Message)
 	case "content_block_start":
@@ -121,7 +120,7 @@ func (d *Decoder) Whole(body []byte) (provider.Delta, error) {
 		return provider.Delta{}, malformed(body, err)
 	}
 	if a.Type == "error" || (a.Type == "" && a.Content == nil) {
-		return provider.Delta{}, complaint(body)
+		return provider.Delta{}, provider.Complaint(body)
 	}
 	if a.StopReason == nil {
 		return provider.Delta{}, malformed(body, fmt.Errorf("no stop_reason"))
@@ -199,21 +198,5 @@ func (d *Decoder) piece(e event, data []byte) (provider.Delta, error) {
 }
 
 func malformed(data []byte, err error) *provider.Error {
-	return &provider.Error{
-		Kind: provider.KindMalformed, Status: http.StatusOK, Cause: err,
-		Words: "an answer that is no message: " + httpwire.Plain(err.Error()), Body: bounded(data),
-	}
-}
-
-// complaint reads an error inside a stream that began with 200.
-func complaint(data []byte) *provider.Error {
-	c := httpwire.ReadComplaint(data)
-	return &provider.Error{
-		Kind: provider.KindOf(http.StatusOK, c.Code+" "+c.Type, c.Words), Status: http.StatusOK,
-		Code: c.Code, Words: c.Words, Body: bounded(data),
-	}
-}
-
-func bounded(data []byte) string {
-	return strings.ToValidUTF8(string(data[:min(len(data), provider.MaxErrorBody)]), "\uFFFD")
+	return provider.Malformed("message", data, err)
 }

@@ -3,7 +3,6 @@ package chat
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/relo-dev/relo/core/internal/httpwire"
@@ -77,14 +76,14 @@ func (d *Decoder) Event(name string, data []byte) (provider.Delta, error) {
 		d.done = true
 		return provider.Delta{}, nil
 	case name == "error":
-		return provider.Delta{}, complaint(data)
+		return provider.Delta{}, provider.Complaint(data)
 	}
 	var c chunk
 	if err := httpwire.Strict(data, &c); err != nil {
 		return provider.Delta{}, malformed(data, err)
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return provider.Delta{}, complaint(data)
+		return provider.Delta{}, provider.Complaint(data)
 	}
 	return d.chunk(c)
 }
@@ -227,21 +226,5 @@ func (d *Decoder) find(p callDelta) *building {
 }
 
 func malformed(data []byte, err error) *provider.Error {
-	return &provider.Error{
-		Kind: provider.KindMalformed, Status: http.StatusOK, Cause: err,
-		Words: "an answer that is no chat completion: " + httpwire.Plain(err.Error()), Body: bounded(data),
-	}
-}
-
-// complaint reads an error inside a stream that began with 200.
-func complaint(data []byte) *provider.Error {
-	c := httpwire.ReadComplaint(data)
-	return &provider.Error{
-		Kind: provider.KindOf(http.StatusOK, c.Code+" "+c.Type, c.Words), Status: http.StatusOK,
-		Code: c.Code, Words: c.Words, Body: bounded(data),
-	}
-}
-
-func bounded(data []byte) string {
-	return strings.ToValidUTF8(string(data[:min(len(data), provider.MaxErrorBody)]), "\uFFFD")
+	return provider.Malformed("chat completion", data, err)
 }
