@@ -22,21 +22,26 @@ func KillMarked(attempt string) int {
 	return killEnviron(markAttempt + attempt)
 }
 
-// killEnviron kills in rounds: a process may start another while it is looked at.
+// killEnviron kills in rounds, until a round finds nothing marked any more: a
+// process may start another while it is looked at, and a killed one still shows
+// its environment until the kernel has taken it down.
 func killEnviron(entry string) int {
-	const rounds = 20
+	const (
+		longest = 2 * time.Second // a process in the middle of a disk write dies only after it
+		pause   = time.Millisecond
+	)
 	killed := map[int]struct{}{}
-	for range rounds {
-		before := len(killed)
+	for end := time.Now().Add(longest); time.Now().Before(end); time.Sleep(pause) {
+		found := false
 		for _, pid := range processes() {
 			if pid != os.Getpid() && marked(pid, entry) && killIfMarked(pid, entry) {
 				killed[pid] = struct{}{}
+				found = true
 			}
 		}
-		if len(killed) == before {
+		if !found {
 			break
 		}
-		time.Sleep(time.Millisecond) // let the killed ones go before they are counted again
 	}
 	return len(killed)
 }
