@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/relo-dev/relo/core/internal/protocol"
 	"github.com/relo-dev/relo/core/internal/traffic"
@@ -24,6 +25,8 @@ type Endpoint struct {
 // Desks are those who answer.
 type Desks struct {
 	Asker
+	Planner
+	Keeper
 	Teller
 	Accountant
 	Foreman
@@ -35,77 +38,25 @@ type Desks struct {
 // Table lists every endpoint.
 func Table(d Desks) []Endpoint {
 	up := newUploads(d.Album)
-	return []Endpoint{
-		row("job.submit", "take a new job", d.Submit),
-		row("job.cancel", "end a job at once", func(ctx context.Context, q protocol.CancelQuery) (protocol.Resolved, error) {
-			r, err := d.Resolve(ctx, q.ID)
-			if err != nil {
-				return r, err
-			}
-			return r, d.Cancel(ctx, r.Job, q.Reason)
-		}),
-		row("job.apply", "bring a ready job's work to the person's files", func(ctx context.Context, q protocol.Ref) (protocol.ApplyDoc, error) {
-			r, err := d.Resolve(ctx, q.ID)
-			if err != nil {
-				return protocol.ApplyDoc{}, err
-			}
-			return d.Apply(ctx, r.Job)
-		}),
-		row("job.retry", "give a task that waits or failed another attempt", func(ctx context.Context, q protocol.Retry) (protocol.Resolved, error) {
-			r, err := d.Resolve(ctx, q.ID)
-			if err != nil {
-				return r, err
-			}
-			return r, d.Retry(ctx, r.Job, r.Task, q.Budget)
-		}),
-		row("job.resolve", "find the job or task that a short id means", func(ctx context.Context, q protocol.Ref) (protocol.Resolved, error) {
-			return d.Resolve(ctx, q.ID)
-		}),
-		row("job.list", "list the jobs, newest first", func(ctx context.Context, _ protocol.Empty) (protocol.JobList, error) { return d.List(ctx) }),
-		row("job.show", "a job with tasks, attempts and looks", func(ctx context.Context, q protocol.Ref) (protocol.JobDoc, error) {
-			r, err := d.Resolve(ctx, q.ID)
-			if err != nil {
-				return protocol.JobDoc{}, err
-			}
-			return d.Show(ctx, r.Job)
-		}),
-		row("job.events", "the events of a job after a number", d.Events),
-		row("job.why", "why a task has its model and its state", func(ctx context.Context, q protocol.Ref) (protocol.WhyList, error) {
-			r, err := d.Resolve(ctx, q.ID)
-			if err != nil {
-				return protocol.WhyList{}, err
-			}
-			return d.Why(ctx, r)
-		}),
-		row("job.diff", "what a job or a task changes", func(ctx context.Context, q protocol.Ref) (protocol.DiffDoc, error) {
-			r, err := d.Resolve(ctx, q.ID)
-			if err != nil {
-				return protocol.DiffDoc{}, err
-			}
-			return d.Diff(ctx, r)
-		}),
-		row("costs.list", "the ledger, of a job or of the last days", func(ctx context.Context, q protocol.CostsQuery) (protocol.CostsDoc, error) {
-			if q.ID == "" {
-				return d.Costs(ctx, "", q.Days)
-			}
-			r, err := d.Resolve(ctx, q.ID)
-			if err != nil {
-				return protocol.CostsDoc{}, err
-			}
-			return d.Costs(ctx, r.Job, q.Days)
-		}),
+	return slices.Concat(orders(d), questions(d), []Endpoint{
 		row("models.list", "the models of the config", func(ctx context.Context, _ protocol.Empty) (protocol.ModelsDoc, error) { return d.Models(ctx) }),
 		row("daemon.status", "how the daemon is", func(ctx context.Context, _ protocol.Empty) (protocol.StatusDoc, error) { return d.Status(ctx) }),
+		row("daemon.stop", "end the daemon; its jobs go on with the next one", func(ctx context.Context, _ protocol.Empty) (protocol.StatusDoc, error) {
+			return d.House.Stop(ctx)
+		}),
 		row("worker.hello", "a worker's heartbeat", d.Hello),
 		row("attempt.claim", "start an attempt under a lease", d.Claim),
 		row("attempt.report", "steps and checks of an attempt", func(ctx context.Context, r protocol.Report) (protocol.Empty, error) {
 			return protocol.Empty{}, d.Report(ctx, r)
 		}),
 		row("attempt.finish", "the result of an attempt", d.Finish),
+		row("attempt.trace", "what an attempt left that ended without a result", func(ctx context.Context, t protocol.Trace) (protocol.Empty, error) {
+			return protocol.Empty{}, d.Trace(ctx, t)
+		}),
 		row("model.call", "one model call under a lease", func(ctx context.Context, a protocol.Ask) (traffic.Answer, error) { return d.Ask(ctx, a) }),
 		row("blob.put", "a piece of a file", up.put),
 		row("blob.get", "a piece of a kept file", up.get),
-	}
+	})
 }
 
 // row makes an endpoint out of a typed function: strict in what it takes.

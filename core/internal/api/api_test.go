@@ -30,7 +30,8 @@ func (d *desk) Submit(_ context.Context, s protocol.Submit) (protocol.Accepted, 
 	return protocol.Accepted{Job: "full"}, nil
 }
 
-func (d *desk) Cancel(_ context.Context, job, reason string) error {
+func (d *desk) Cancel(_ context.Context, r protocol.Resolved, reason string) error {
+	job := r.Job
 	d.note("cancel %s %s", job, reason)
 	return nil
 }
@@ -40,7 +41,8 @@ func (d *desk) Apply(_ context.Context, job string) (protocol.ApplyDoc, error) {
 	return protocol.ApplyDoc{Job: job}, nil
 }
 
-func (d *desk) Retry(_ context.Context, job, task string, _ *float64) error {
+func (d *desk) Retry(_ context.Context, r protocol.Resolved, _ protocol.Retry) error {
+	job, task := r.Job, r.Task
 	d.note("retry %s %s", job, task)
 	return nil
 }
@@ -107,6 +109,56 @@ func (d *desk) Ask(_ context.Context, a protocol.Ask) (traffic.Answer, error) {
 	return traffic.Answer{}, &traffic.BudgetError{Words: "spent"}
 }
 
+func (d *desk) Pause(_ context.Context, job string) error {
+	d.note("pause %s", job)
+	return nil
+}
+
+func (d *desk) Resume(_ context.Context, job string, _ *float64) error {
+	d.note("resume %s", job)
+	return nil
+}
+
+func (d *desk) Say(_ context.Context, r protocol.Resolved, text string) (protocol.SayDoc, error) {
+	d.note("say %s %s %s", r.Job, r.Task, text)
+	return protocol.SayDoc{}, nil
+}
+
+func (d *desk) Plan(_ context.Context, job string) (protocol.PlanDoc, error) {
+	d.note("plan %s", job)
+	return protocol.PlanDoc{}, nil
+}
+
+func (d *desk) Approve(_ context.Context, job string, plan *protocol.PlanDoc) error {
+	d.note("approve %s %v", job, plan != nil)
+	return nil
+}
+
+func (d *desk) Undo(_ context.Context, job string) (protocol.UndoDoc, error) {
+	d.note("undo %s", job)
+	return protocol.UndoDoc{}, nil
+}
+
+func (d *desk) Discard(_ context.Context, job string, force bool) (protocol.DiscardDoc, error) {
+	d.note("discard %s %v", job, force)
+	return protocol.DiscardDoc{}, nil
+}
+
+func (d *desk) Logs(_ context.Context, r protocol.Resolved) (protocol.LogsDoc, error) {
+	d.note("logs %s %s", r.Job, r.Task)
+	return protocol.LogsDoc{}, nil
+}
+
+func (d *desk) Trace(_ context.Context, t protocol.Trace) error {
+	d.note("trace %s", t.SHA256)
+	return nil
+}
+
+func (d *desk) Stop(context.Context) (protocol.StatusDoc, error) {
+	d.note("stop")
+	return protocol.StatusDoc{}, nil
+}
+
 func (d *desk) Status(context.Context) (protocol.StatusDoc, error) {
 	d.note("status")
 	return protocol.StatusDoc{}, nil
@@ -138,7 +190,7 @@ func hash(data []byte) string {
 func table() (*desk, map[string]Endpoint) {
 	d := &desk{kept: map[string][]byte{}}
 	rows := map[string]Endpoint{}
-	for _, e := range Table(Desks{d, d, d, d, d, d, d}) {
+	for _, e := range Table(Desks{d, d, d, d, d, d, d, d, d}) {
 		rows[e.Name] = e
 	}
 	return d, rows
@@ -151,6 +203,16 @@ func TestEveryEndpointReachesItsDesk(t *testing.T) {
 		{"job.apply", `{"id":"a"}`, "apply full-a"},
 		{"job.retry", `{"id":"a"}`, "retry full-a task"},
 		{"job.resolve", `{"id":"a"}`, ""},
+		{"job.pause", `{"id":"a"}`, "pause full-a"},
+		{"job.resume", `{"id":"a","budget":2}`, "resume full-a"},
+		{"job.say", `{"id":"a","text":"hi"}`, "say full-a task hi"},
+		{"job.plan", `{"id":"a"}`, "plan full-a"},
+		{"job.approve", `{"id":"a","plan":{"summary":"","tasks":[]}}`, "approve full-a true"},
+		{"job.undo", `{"id":"a"}`, "undo full-a"},
+		{"job.discard", `{"id":"a","force":true}`, "discard full-a true"},
+		{"job.logs", `{"id":"a"}`, "logs full-a task"},
+		{"daemon.stop", ``, "stop"},
+		{"attempt.trace", `{"sha256":"s"}`, "trace s"},
 		{"job.list", ``, "list"},
 		{"job.show", `{"id":"a"}`, "show full-a"},
 		{"job.events", `{"job":"full","after":7}`, "events full 7"},
@@ -193,7 +255,8 @@ func TestEveryEndpointReachesItsDesk(t *testing.T) {
 	if _, err := rows["costs.list"].Handle(t.Context(), []byte(`{"days":7}`)); err != nil || d.asked[0] != `costs "" 7` {
 		t.Errorf("%v %v", d.asked, err)
 	}
-	for _, name := range []string{"job.cancel", "job.apply", "job.retry", "job.resolve", "job.show", "job.why", "job.diff", "costs.list"} {
+	for _, name := range []string{"job.cancel", "job.apply", "job.retry", "job.resolve", "job.show", "job.why", "job.diff", "costs.list",
+		"job.pause", "job.resume", "job.say", "job.plan", "job.approve", "job.undo", "job.discard", "job.logs"} {
 		if _, err := rows[name].Handle(t.Context(), []byte(`{"id":"nobody"}`)); err == nil || len(d.asked) != 1 {
 			t.Errorf("%s of nobody: %v, %v", name, err, d.asked)
 		}

@@ -10,9 +10,24 @@ import (
 // Asker takes jobs and orders of people.
 type Asker interface {
 	Submit(ctx context.Context, s protocol.Submit) (protocol.Accepted, error)
-	Cancel(ctx context.Context, job, reason string) error
+	Cancel(ctx context.Context, r protocol.Resolved, reason string) error
+	Retry(ctx context.Context, r protocol.Resolved, q protocol.Retry) error
+	Pause(ctx context.Context, job string) error
+	Resume(ctx context.Context, job string, budget *float64) error
+	Say(ctx context.Context, r protocol.Resolved, text string) (protocol.SayDoc, error)
+}
+
+// Planner shows and changes plans that wait for a person.
+type Planner interface {
+	Plan(ctx context.Context, job string) (protocol.PlanDoc, error)
+	Approve(ctx context.Context, job string, plan *protocol.PlanDoc) error
+}
+
+// Keeper brings finished work to the person's files, takes it back, or throws it away.
+type Keeper interface {
 	Apply(ctx context.Context, job string) (protocol.ApplyDoc, error)
-	Retry(ctx context.Context, job, task string, budget *float64) error
+	Undo(ctx context.Context, job string) (protocol.UndoDoc, error)
+	Discard(ctx context.Context, job string, force bool) (protocol.DiscardDoc, error)
 }
 
 // Teller answers people's questions about jobs.
@@ -28,6 +43,7 @@ type Accountant interface {
 	Why(ctx context.Context, r protocol.Resolved) (protocol.WhyList, error)
 	Diff(ctx context.Context, r protocol.Resolved) (protocol.DiffDoc, error)
 	Costs(ctx context.Context, job string, days int) (protocol.CostsDoc, error)
+	Logs(ctx context.Context, r protocol.Resolved) (protocol.LogsDoc, error)
 }
 
 // Foreman speaks with workers.
@@ -36,6 +52,7 @@ type Foreman interface {
 	Claim(ctx context.Context, h protocol.Hold) (protocol.Assignment, error)
 	Report(ctx context.Context, r protocol.Report) error
 	Finish(ctx context.Context, f protocol.Finish) (protocol.Received, error)
+	Trace(ctx context.Context, t protocol.Trace) error
 }
 
 // Phone gets answers from models for workers.
@@ -53,4 +70,6 @@ type Album interface {
 type House interface {
 	Status(ctx context.Context) (protocol.StatusDoc, error)
 	Models(ctx context.Context) (protocol.ModelsDoc, error)
+	// Stop ends the daemon: agents are laid aside at their next safe point.
+	Stop(ctx context.Context) (protocol.StatusDoc, error)
 }

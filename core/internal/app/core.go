@@ -147,16 +147,18 @@ func (c *core) conduct(ctx context.Context, k kind) error {
 	cash := &money{Store: c.store}
 	never := c.cfg.Pictures.Never
 	parts := orchestrator.Parts{
-		Journal: c.store, Outbox: c.store, Album: c.store, Repos: newRepos(), Book: c.book, Log: c.log,
+		Journal: c.store, Outbox: c.store, Album: c.store, Repos: newRepos(), Rules: c.rules, Log: c.log,
 		Models: gateway.New(c.book, cash, c.store, c.log, time.Now), Prepare: prepareAttachment(never), Lanes: noLanes{},
 	}
 	if c.conn != nil {
 		parts.Lanes = lanes{c.conn, c.server}
 	}
-	c.orch = orchestrator.New(c.options(k), parts)
+	c.orch = orchestrator.New(orchestrator.Options{
+		Lease: time.Duration(c.cfg.Workers.LeaseSeconds) * time.Second, Subject: bus.TaskSubject, Idle: k.idle, Solo: k.solo,
+	}, parts)
 	cash.orch = c.orch
 	c.table = api.Table(api.Desks{
-		Asker: c.orch, Teller: c.orch, Accountant: c.orch, Foreman: c.orch, Phone: c.orch, Album: c.store, House: c,
+		Asker: c.orch, Planner: c.orch, Keeper: c.orch, Teller: c.orch, Accountant: c.orch, Foreman: c.orch, Phone: c.orch, Album: c.store, House: c,
 	})
 	if c.conn != nil {
 		if err := c.refill(ctx); err != nil {
@@ -186,16 +188,16 @@ func endpoints(table []api.Endpoint) []bus.Endpoint {
 	return out
 }
 
-func (c *core) options(k kind) orchestrator.Options {
+// rules reads the config for the jobs of a folder.
+func (c *core) rules(_ context.Context, _ string) (orchestrator.Rules, error) {
 	cfg := c.cfg
-	return orchestrator.Options{
+	return orchestrator.Rules{
 		Ladder: c.book.ladder(), Primary: cfg.Primary, Planning: cfg.Routes.Planning, Review: cfg.Routes.Review, Engine: cfg.Engine,
 		AutoReview: cfg.Review.Auto, AskUnknown: cfg.Budget.UnknownPrice == "ask" && cfg.Budget.PerJob != nil,
 		Budget:   ledger.Budget{PerJob: cfg.Budget.PerJob, PerDay: cfg.Budget.PerDay, DenyUnknown: cfg.Budget.UnknownPrice == "deny"},
 		Attempts: cfg.Limits.Attempts, Rounds: cfg.Limits.Rounds, Minutes: cfg.Limits.TaskMinutes, MaxTasks: cfg.Limits.Tasks,
-		MaxEdge: cfg.Pictures.MaxEdge, Never: cfg.Pictures.Never, Lease: time.Duration(cfg.Workers.LeaseSeconds) * time.Second,
-		Subject: bus.TaskSubject, Idle: k.idle, Solo: k.solo,
-	}
+		MaxEdge: cfg.Pictures.MaxEdge, Never: cfg.Pictures.Never, Book: c.book,
+	}, nil
 }
 
 // refillJobs bounds for how many of the newest jobs the news stream is completed
@@ -264,6 +266,9 @@ func (c *core) Status(ctx context.Context) (protocol.StatusDoc, error) {
 	}
 	return doc, err
 }
+
+// Stop ends the daemon.
+func (c *core) Stop(ctx context.Context) (protocol.StatusDoc, error) { return c.Status(ctx) }
 
 // Models lists the config's models.
 func (c *core) Models(context.Context) (protocol.ModelsDoc, error) { return c.book.documents(), nil }

@@ -61,7 +61,7 @@ func (c *Client) Apply(ctx context.Context, id string) (protocol.ApplyDoc, error
 	return call[protocol.ApplyDoc](ctx, c, "job.apply", protocol.Ref{ID: id})
 }
 
-// Retry gives what waits or failed another attempt.
+// Retry gives what waits, failed or was cancelled another attempt.
 func (c *Client) Retry(ctx context.Context, q protocol.Retry) (protocol.Resolved, error) {
 	return call[protocol.Resolved](ctx, c, "job.retry", q)
 }

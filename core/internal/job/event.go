@@ -34,6 +34,9 @@ const (
 	KindAttemptFinished Kind = "attempt.finished"
 	KindVerdict         Kind = "review.verdict"
 	KindNotice          Kind = "notice"
+	KindSaid            Kind = "person.said"
+	KindChosen          Kind = "task.chosen"
+	KindTrace           Kind = "attempt.trace"
 )
 
 // Event is one thing that happened to a job. In JSON it is flat: the fields of
@@ -75,12 +78,17 @@ type Submitted struct {
 	Budget  *float64 `json:"budget"`           // USD; nil: none
 	Private bool     `json:"private,omitempty"`
 	Approve string   `json:"approve,omitempty"` // never, plan
+	// Attended says that somebody can answer an agent's question.
+	Attended bool `json:"attended,omitempty"`
 }
 
 // Planned is the body of job.planned.
 type Planned struct {
 	Tasks   int    `json:"tasks"`
 	Summary string `json:"summary"`
+	// Edited says that the person's plan takes the place of the one before, whose
+	// tasks are gone; none of them had begun.
+	Edited bool `json:"edited,omitempty"`
 }
 
 // StatusChange is the body of job.status and task.status. Epoch is set where a
@@ -90,6 +98,8 @@ type StatusChange struct {
 	To     string `json:"to"`
 	Reason string `json:"reason,omitempty"`
 	Epoch  int64  `json:"epoch,omitempty"`
+	// Anew says that the next attempt does not go on from the last point.
+	Anew bool `json:"anew,omitempty"`
 }
 
 // Finished is the body of job.finished.
@@ -107,6 +117,26 @@ type AppliedBody struct {
 	Commit    string   `json:"commit"`
 	BackupRef string   `json:"backupRef"`
 	Files     []string `json:"files,omitempty"`
+}
+
+// Said is the body of person.said: words of the person, to a task or, when the
+// event has none, to the whole job.
+type Said struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+// ChosenBody is the body of task.chosen: the person set the model of the task's
+// next attempts.
+type ChosenBody struct {
+	Chosen string `json:"chosen"`
+}
+
+// TraceBody is the body of attempt.trace: what an attempt left that ended
+// without a result.
+type TraceBody struct {
+	Trace  string `json:"trace"` // SHA-256
+	Commit string `json:"commit,omitempty"`
 }
 
 // CodeKey marks an end that a missing or refused key caused: trying again is
@@ -181,6 +211,7 @@ type Started struct {
 	Epoch  int64    `json:"epoch"`
 	Tools  []string `json:"tools"`
 	Base   string   `json:"base"`
+	From   string   `json:"from,omitempty"` // the attempt that this one goes on from
 }
 
 // Step is the body of attempt.step.
@@ -281,6 +312,10 @@ type AttemptEnd struct {
 	Visual  string       `json:"visual,omitempty"`
 	Epoch   int64        `json:"epoch"`
 	Rounds  int          `json:"rounds"`
+	Trace   string       `json:"trace,omitempty"` // SHA-256 of the whole transcript
+	// Question and Picture are what the agent asked the person; the outcome is then paused.
+	Question string `json:"question,omitempty"`
+	Picture  string `json:"picture,omitempty"` // workspace path
 }
 
 // Finding is one remark of a reviewer.
@@ -315,7 +350,8 @@ var bodies = map[Kind]func() any{
 	KindStep: func() any { return &Step{} }, KindLook: func() any { return &Look{} },
 	KindUsage: func() any { return &UsageBody{} }, KindCheck: func() any { return &CheckResult{} },
 	KindAttemptFinished: func() any { return &AttemptEnd{} }, KindVerdict: func() any { return &Verdict{} },
-	KindNotice: func() any { return &Notice{} },
+	KindNotice: func() any { return &Notice{} }, KindSaid: func() any { return &Said{} }, KindChosen: func() any { return &ChosenBody{} },
+	KindTrace: func() any { return &TraceBody{} },
 }
 
 // MarshalJSON writes one flat object: the header, then the body's fields.

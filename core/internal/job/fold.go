@@ -26,6 +26,7 @@ type Job struct {
 	Applied    *AppliedBody
 	Notices    []Notice
 	Cost       Cost
+	Said       []Said // by the person, to the whole job
 }
 
 // Cost sums what was paid. A request without a known price counts in Unknown.
@@ -65,6 +66,10 @@ type Task struct {
 	Waiting    *WaitingBody
 	Current    string // the attempt that is dispatched or runs
 	NeedsAgain string // why the next attempt is due
+	Said       []Said // by the person, to this task
+	Chosen     string // model set by the person for the next attempts
+	Anew       bool   // the next attempt does not go on from the last point
+	Question   string // of the agent to the person, not answered yet
 }
 
 // Attempt is one try at a task.
@@ -83,12 +88,45 @@ type Attempt struct {
 	Checks   []CheckResult
 	LastStep string
 	Cost     Cost
+	From     string // the attempt that it went on from
+	Trace    string // SHA-256 of its transcript; empty: none came
+	Kept     string // commit of what it left, when it ended without a result
 }
 
 // Counted reports whether the attempt used up one of the task's attempts: a
-// lost or cancelled one does not, nor one that the budget stopped.
+// lost, cancelled or paused one does not, nor one that the budget stopped.
 func (a *Attempt) Counted() bool {
-	return a.End != nil && a.End.Outcome != OutLost && a.End.Outcome != OutCancelled && a.End.Outcome != OutBudget
+	if a.End == nil {
+		return false
+	}
+	switch a.End.Outcome { //nolint:exhaustive // the others count
+	case OutLost, OutCancelled, OutBudget, OutPaused:
+		return false
+	}
+	return true
+}
+
+// Interrupted reports whether the attempt was stopped in the middle of its work,
+// by nothing that speaks against what it did.
+func (a *Attempt) Interrupted() bool {
+	return a.End != nil && (!a.Counted() || a.End.Code == CodeKey)
+}
+
+// Continues gives the attempt that the next one goes on from: the newest that
+// had begun, when it was interrupted. Nil when the next begins anew.
+func (t *Task) Continues() *Attempt {
+	if t.Anew {
+		return nil
+	}
+	for _, a := range slices.Backward(t.Attempts) {
+		if !a.Interrupted() {
+			return nil
+		}
+		if !a.Started.IsZero() {
+			return a
+		}
+	}
+	return nil
 }
 
 // Tried counts the attempts that were used up.
@@ -186,6 +224,12 @@ func (j *Job) applyBody(e Event, t *Task) error {
 		}
 		j.Submitted, j.ID, j.Status = *b, e.Job, Planning
 	case *Planned:
+		if b.Edited {
+			if j.Status != AwaitingApproval && j.Status != Planning {
+				return fmt.Errorf("the plan of a job that is %s cannot be replaced", j.Status)
+			}
+			j.Order, j.Tasks = nil, map[string]*Task{}
+		}
 		j.Summary = b.Summary
 	case *StatusChange:
 		return j.applyStatus(e, t, b)
@@ -203,6 +247,12 @@ func (j *Job) applyBody(e Event, t *Task) error {
 		j.Order = append(j.Order, b.ID)
 	case *Notice:
 		j.Notices = append(j.Notices, *b)
+	case *Said:
+		if t != nil {
+			t.Said, t.Question = append(t.Said, *b), ""
+			return nil
+		}
+		j.Said = append(j.Said, *b)
 	case *UsageBody:
 		j.applyUsage(e, t, b)
 	default:
@@ -222,6 +272,9 @@ func (j *Job) applyStatus(e Event, t *Task, b *StatusChange) error {
 		if !leads(jobMoves, b.From, b.To) {
 			return fmt.Errorf("no move leads the job from %s to %s", b.From, b.To)
 		}
+		if j.Status == Applied {
+			j.Applied = nil
+		}
 		j.Status, j.Reason = Status(b.To), b.Reason
 		return nil
 	}
@@ -236,6 +289,9 @@ func (j *Job) applyStatus(e Event, t *Task, b *StatusChange) error {
 		t.Waiting = nil
 	}
 	switch t.Status { //nolint:exhaustive // the other states carry nothing more
+	case TaskReady:
+		t.Anew = t.Anew || b.Anew
+		t.Question = ""
 	case TaskDispatched:
 		t.Epoch, t.Current = b.Epoch, e.Attempt
 		t.Attempts = append(t.Attempts, &Attempt{ID: e.Attempt, Number: t.Tried() + 1, Worker: e.Worker, Model: e.Model, Epoch: b.Epoch})
@@ -245,6 +301,13 @@ func (j *Job) applyStatus(e Event, t *Task, b *StatusChange) error {
 		if a := t.Attempt(e.Attempt); a != nil && a.End == nil {
 			a.End, a.Ended = &AttemptEnd{Outcome: OutLost, Reason: b.Reason, Epoch: a.Epoch}, e.Time
 		}
+	case TaskHeld:
+		if a := t.Attempt(t.Current); a != nil && a.End == nil { // taken back before it was claimed
+			a.End, a.Ended = &AttemptEnd{Outcome: OutPaused, Reason: b.Reason, Epoch: a.Epoch}, e.Time
+			t.Current = ""
+		}
+	case TaskWaiting:
+		t.Anew = t.Anew || b.Anew
 	case TaskCancelled:
 		if a := t.Attempt(t.Current); a != nil && a.End == nil {
 			a.End, a.Ended = &AttemptEnd{Outcome: OutCancelled, Reason: b.Reason, Epoch: a.Epoch}, e.Time
@@ -290,7 +353,14 @@ func (t *Task) apply(e Event) {
 		t.Verdicts = append(t.Verdicts, *b)
 	case *Started:
 		if a != nil {
-			a.Base, a.Tools, a.Started = b.Base, b.Tools, e.Time
+			a.Base, a.Tools, a.Started, a.From = b.Base, b.Tools, e.Time, b.From
+			t.Anew = false
+		}
+	case *ChosenBody:
+		t.Chosen = b.Chosen
+	case *TraceBody:
+		if a != nil {
+			a.Trace, a.Kept = b.Trace, b.Commit
 		}
 	case *Step:
 		if a != nil {
@@ -307,6 +377,7 @@ func (t *Task) apply(e Event) {
 	case *AttemptEnd:
 		if a != nil {
 			a.End, a.Ended = b, e.Time
+			a.Trace, a.Kept, t.Question = b.Trace, b.Commit, b.Question
 			for i := range a.Looks {
 				a.Looks[i].AfterLastEdit = a.Looks[i].proves(b.Tree)
 			}

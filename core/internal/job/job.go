@@ -65,6 +65,7 @@ const (
 	OutCancelled Outcome = "cancelled"
 	OutLost      Outcome = "lost"
 	OutBudget    Outcome = "budget"
+	OutPaused    Outcome = "paused" // laid aside at a safe point; the next attempt goes on from there
 )
 
 // What an attempt can say of its pictures.

@@ -78,13 +78,13 @@ var taskMoves = fsm.Events{
 	{Name: string(MoveAccept), Src: names(TaskFinished, TaskReviewing), Dst: string(TaskAccepted)},
 	{Name: string(MoveRework), Src: names(TaskFinished, TaskReviewing), Dst: string(TaskRework)},
 	{Name: string(MoveBlock), Src: names(TaskFinished), Dst: string(TaskBlocked)},
-	{Name: string(MoveHold), Src: names(TaskWaiting, TaskReady, TaskFinished, TaskReviewing, TaskRework, TaskLost), Dst: string(TaskHeld)},
+	{Name: string(MoveHold), Src: names(TaskWaiting, TaskReady, TaskDispatched, TaskFinished, TaskReviewing, TaskRework, TaskLost), Dst: string(TaskHeld)},
 	{Name: string(MoveLose), Src: names(TaskDispatched, TaskRunning), Dst: string(TaskLost)},
-	{Name: string(MoveAgain), Src: names(TaskRework, TaskLost, TaskBlocked, TaskHeld, TaskFailed), Dst: string(TaskReady)},
+	{Name: string(MoveAgain), Src: names(TaskRework, TaskLost, TaskBlocked, TaskHeld, TaskFailed, TaskCancelled), Dst: string(TaskReady)},
 	{Name: string(MoveFail), Src: names(TaskReady, TaskFinished, TaskReviewing, TaskRework, TaskLost, TaskBlocked), Dst: string(TaskFailed)},
 	{Name: string(MoveCancel), Src: names(TaskWaiting, TaskReady, TaskDispatched, TaskRunning, TaskFinished, TaskReviewing,
 		TaskRework, TaskBlocked, TaskHeld, TaskLost), Dst: string(TaskCancelled)},
-	{Name: string(MoveReopen), Src: names(TaskSkipped), Dst: string(TaskWaiting)},
+	{Name: string(MoveReopen), Src: names(TaskSkipped, TaskCancelled, TaskHeld), Dst: string(TaskWaiting)},
 	{Name: string(MoveSkip), Src: names(TaskWaiting, TaskReady, TaskHeld), Dst: string(TaskSkipped)},
 }
 
@@ -94,7 +94,7 @@ var taskMakers = map[TaskMove]string{
 	MoveAccept: "a reviewer's verdict, after the merge", MoveRework: "a verdict, or a failed attempt", MoveBlock: "the agent",
 	MoveHold: "the person, the budget or a merge conflict", MoveLose: "Relo, when the lease ends", MoveAgain: "Relo, or the person's retry",
 	MoveFail: "Relo, when attempts are spent", MoveCancel: "the person", MoveSkip: "Relo, when a dependency failed",
-	MoveReopen: "the person's retry of the dependency",
+	MoveReopen: "the person's retry of the dependency, or of the job",
 }
 
 // Status is where a job stands.
@@ -144,30 +144,32 @@ const (
 	JobCancel    JobMove = "cancel"
 	JobReopen    JobMove = "reopen"
 	JobReplan    JobMove = "replan"
+	JobUndo      JobMove = "undo"
 )
 
 var jobMoves = fsm.Events{
 	{Name: string(JobPlan), Src: names(Planning), Dst: string(Running)},
 	{Name: string(JobAsk), Src: names(Planning), Dst: string(AwaitingApproval)},
 	{Name: string(JobApprove), Src: names(AwaitingApproval), Dst: string(Running)},
-	{Name: string(JobPause), Src: names(Running), Dst: string(Paused)},
+	{Name: string(JobPause), Src: names(Planning, Running), Dst: string(Paused)},
 	{Name: string(JobResume), Src: names(Paused, StoppedAtBudget, WaitingForPerson), Dst: string(Running)},
 	{Name: string(JobStop), Src: names(Planning, Running), Dst: string(StoppedAtBudget)},
 	{Name: string(JobWait), Src: names(Running), Dst: string(WaitingForPerson)},
 	{Name: string(JobIntegrate), Src: names(Running), Dst: string(Integrating)},
 	{Name: string(JobReady), Src: names(Integrating), Dst: string(Ready)},
 	{Name: string(JobApply), Src: names(Ready), Dst: string(Applied)},
-	{Name: string(JobDiscard), Src: names(Ready, Failed, Cancelled, StoppedAtBudget, WaitingForPerson), Dst: string(Discarded)},
+	{Name: string(JobUndo), Src: names(Applied), Dst: string(Ready)},
+	{Name: string(JobDiscard), Src: names(Ready, Failed, Cancelled, StoppedAtBudget, WaitingForPerson, Paused, AwaitingApproval), Dst: string(Discarded)},
 	{Name: string(JobFail), Src: names(Planning, Running, Integrating), Dst: string(Failed)},
 	{Name: string(JobCancel), Src: names(Planning, AwaitingApproval, Running, Paused, StoppedAtBudget, WaitingForPerson, Integrating), Dst: string(Cancelled)},
-	{Name: string(JobReplan), Src: names(Failed, StoppedAtBudget), Dst: string(Planning)},
+	{Name: string(JobReplan), Src: names(Failed, StoppedAtBudget, Paused, Cancelled, AwaitingApproval), Dst: string(Planning)},
 	{Name: string(JobReopen), Src: names(Cancelled, Failed), Dst: string(Running)},
 }
 
 var jobMakers = map[JobMove]string{
 	JobPlan: "the Primary's plan", JobAsk: "Relo, when the person wants to see the plan", JobApprove: "the person", JobPause: "the person",
 	JobResume: "the person", JobStop: "the budget", JobWait: "Relo, when only a person can go on", JobIntegrate: "Relo, when every task has ended",
-	JobReady: "Relo", JobApply: "the person", JobDiscard: "the person", JobFail: "Relo", JobCancel: "the person", JobReopen: "the person's retry", JobReplan: "the person's retry of a job that has no plan",
+	JobReady: "Relo", JobApply: "the person", JobDiscard: "the person", JobFail: "Relo", JobCancel: "the person", JobReopen: "the person's retry", JobReplan: "the person's retry of a job that has no plan, or who asks for another one", JobUndo: "the person",
 }
 
 func next(table fsm.Events, from, move string) (string, error) {

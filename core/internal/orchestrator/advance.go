@@ -105,7 +105,7 @@ func (t *turn) judged(task *job.Task) {
 	switch a.End.Outcome {
 	case job.Done:
 		t.move(task, job.MoveReview, "")
-		if !t.o.AutoReview {
+		if !t.rules.AutoReview {
 			t.emit(job.Event{Kind: job.KindVerdict, Task: task.ID, Attempt: a.ID, Body: &job.Verdict{Verdict: job.VerdictAccept, Summary: "reviews are switched off"}})
 		}
 	case job.OutBudget:
@@ -117,7 +117,7 @@ func (t *turn) judged(task *job.Task) {
 		}
 		t.move(task, job.MoveRework, a.End.Reason)
 	case job.OutBlocked:
-		if task.Tried() >= t.o.Attempts {
+		if task.Tried() >= t.rules.Attempts {
 			t.move(task, job.MoveBlock, a.End.Reason)
 			return
 		}
@@ -224,11 +224,11 @@ func (t *turn) follow(task *job.Task, v job.Verdict) {
 // the last attempt of a task that failed twice a debug task looks at why.
 func (t *turn) again(task *job.Task) {
 	tried := task.Tried()
-	if tried >= t.o.Attempts {
+	if tried >= t.rules.Attempts {
 		t.move(task, job.MoveFail, task.Reason)
 		return
 	}
-	if task.Kind() == job.Work && tried >= 2 && tried == t.o.Attempts-1 {
+	if task.Kind() == job.Work && tried >= 2 && tried == t.rules.Attempts-1 {
 		dbg := debugOf(t.state, task)
 		if dbg == nil {
 			t.addDebug(task)

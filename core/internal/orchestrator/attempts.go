@@ -136,14 +136,14 @@ func (o *Orchestrator) Claim(ctx context.Context, h protocol.Hold) (protocol.Ass
 // assignment writes down what the worker needs. The base of a work task is the
 // job's branch as it is now: its dependencies are merged there.
 func (r *run) assignment(ctx context.Context, task *job.Task, h protocol.Hold) (protocol.Assignment, error) {
-	m, ok := r.o.Book.Model(catalog.Ref(task.Model))
+	m, ok := r.rules.Book.Model(catalog.Ref(task.Model))
 	if !ok {
 		return protocol.Assignment{}, fmt.Errorf("model %s is not in the config any more", task.Model)
 	}
 	a := protocol.Assignment{
 		Hold: h, Number: task.Attempt(h.Attempt).Number, Kind: task.Kind(), Title: task.Title, Instructions: task.Instructions, Vision: task.Vision,
-		Images: task.Images, Checks: task.Checks, Model: task.Model, Sight: m.Sight, MayShow: m.MayShow(), MaxOutput: m.MaxOutput, Engine: r.o.Engine,
-		Repo: r.state.Repo, Base: r.head(), Rounds: r.o.Rounds, Minutes: r.o.Minutes, MaxEdge: r.o.MaxEdge, Never: r.o.Never,
+		Images: task.Images, Checks: task.Checks, Model: task.Model, Sight: m.Sight, MayShow: m.MayShow(), MaxOutput: m.MaxOutput, Engine: r.rules.Engine,
+		Repo: r.state.Repo, Base: r.head(), Rounds: r.rules.Rounds, Minutes: r.rules.Minutes, MaxEdge: r.rules.MaxEdge, Never: r.rules.Never,
 		Earlier: r.earlier(task), Siblings: r.siblings(task), Attachments: r.state.Images,
 	}
 	if task.Kind() == job.Work {

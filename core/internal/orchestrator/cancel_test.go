@@ -44,7 +44,7 @@ func TestCancelWhilePlanningHangsUp(t *testing.T) {
 			return traffic.Answer{}, ctx.Err()
 		}
 		id := s.submit()
-		if err := s.Cancel(t.Context(), id, "enough"); err != nil {
+		if err := s.Cancel(t.Context(), protocol.Resolved{Job: id}, "enough"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -61,7 +61,7 @@ func TestAPlanThatComesAfterTheCancelIsDropped(t *testing.T) {
 		answer := make(chan traffic.Answer)
 		s.models.ask = func(context.Context, traffic.Call) (traffic.Answer, error) { return <-answer, nil } // a model that does not hear
 		id := s.submit()
-		if err := s.Cancel(t.Context(), id, "enough"); err != nil {
+		if err := s.Cancel(t.Context(), protocol.Resolved{Job: id}, "enough"); err != nil {
 			t.Fatal(err)
 		}
 		quiet(t, s, id, func() { answer <- answering("submit_plan", planOf(t, "a easy")) })
@@ -74,7 +74,7 @@ func TestAPlanThatComesAfterTheCancelIsDropped(t *testing.T) {
 func TestCancelWhileDispatchedTakesTheTaskBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, id, h := planned(t, "a easy\nb easy after a")
-		if err := s.Cancel(t.Context(), id, "enough"); err != nil {
+		if err := s.Cancel(t.Context(), protocol.Resolved{Job: id}, "enough"); err != nil {
 			t.Fatal(err)
 		}
 		quiet(t, s, id, func() {
@@ -104,7 +104,7 @@ func TestCancelWhileRunningHangsUpAndOrdersAndKeepsTheResultOut(t *testing.T) {
 		}
 		go func() { _, asked = s.Ask(context.Background(), protocol.Ask{Hold: a.Hold}) }()
 		synctest.Wait()
-		if err := s.Cancel(t.Context(), id, "enough"); err != nil {
+		if err := s.Cancel(t.Context(), protocol.Resolved{Job: id}, "enough"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -132,10 +132,10 @@ func TestCancelWhileRunningHangsUpAndOrdersAndKeepsTheResultOut(t *testing.T) {
 func TestAJobIsCancelledOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, id, _ := planned(t, "a easy")
-		if err := s.Cancel(t.Context(), id, "enough"); err != nil {
+		if err := s.Cancel(t.Context(), protocol.Resolved{Job: id}, "enough"); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Cancel(t.Context(), id, "again"); codeOf(err) != protocol.CodeNotReady {
+		if err := s.Cancel(t.Context(), protocol.Resolved{Job: id}, "again"); codeOf(err) != protocol.CodeNotReady {
 			t.Errorf("answered %v", err)
 		}
 	})
@@ -145,7 +145,7 @@ func TestTheNextJobGetsTheSlotOfACancelledOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, id, h := planned(t, "a easy")
 		second := s.submit()
-		if err := s.Cancel(t.Context(), id, "enough"); err != nil {
+		if err := s.Cancel(t.Context(), protocol.Resolved{Job: id}, "enough"); err != nil {
 			t.Fatal(err)
 		}
 		pass(time.Second)

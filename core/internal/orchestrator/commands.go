@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -15,7 +16,8 @@ import (
 // Submit takes a new job. When it returns, the record has the job and nothing
 // of it can be lost.
 func (o *Orchestrator) Submit(ctx context.Context, s protocol.Submit) (protocol.Accepted, error) {
-	if err := o.checkSubmit(s); err != nil {
+	rules, err := o.checkSubmit(ctx, s)
+	if err != nil {
 		return protocol.Accepted{}, err
 	}
 	if o.Solo && len(o.active()) > 0 {
@@ -35,7 +37,8 @@ func (o *Orchestrator) Submit(ctx context.Context, s protocol.Submit) (protocol.
 	}
 	body := &job.Submitted{
 		Text: s.Text, Title: titleOf(s.Text), Repo: base.Root, Base: base.Commit, Head: base.Head, Dirty: base.Dirty,
-		Chosen: s.Model, Budget: o.Budget.PerJob, Private: s.Private, Approve: s.Approve,
+		Chosen: s.Model, Budget: rules.Budget.PerJob, Private: s.Private, Approve: s.Approve,
+		Attended: s.Attended,
 	}
 	if s.Budget != nil {
 		body.Budget = s.Budget
@@ -43,7 +46,7 @@ func (o *Orchestrator) Submit(ctx context.Context, s protocol.Submit) (protocol.
 	for _, a := range s.Images {
 		body.Images = append(body.Images, job.Image{Path: a.Name, SHA256: a.SHA256, Attachment: true, Bytes: a.Bytes})
 	}
-	r := newRun(o, id, &job.Job{Tasks: map[string]*job.Task{}, ID: id})
+	r := newRun(o, id, &job.Job{Tasks: map[string]*job.Task{}, ID: id}, rules)
 	r.conducted.Store(!o.Idle)
 	o.mu.Lock()
 	o.runs[id] = r
@@ -61,19 +64,29 @@ func (o *Orchestrator) Submit(ctx context.Context, s protocol.Submit) (protocol.
 	return protocol.Accepted{Job: id}, nil
 }
 
-func (o *Orchestrator) checkSubmit(s protocol.Submit) error {
-	usage := func(code, hint, format string, args ...any) error {
-		return &protocol.Error{Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}
-	}
+func usage(code, hint, format string, args ...any) error {
+	return &protocol.Error{Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// checkSubmit holds a job against the rules of its folder, and gives these.
+func (o *Orchestrator) checkSubmit(ctx context.Context, s protocol.Submit) (Rules, error) {
 	if strings.TrimSpace(s.Text) == "" {
-		return usage(protocol.CodeUsage, `relo run "what should be done"`, "the job has no text")
-	}
-	if len(o.Ladder) == 0 || o.Primary == "" {
-		return usage(protocol.CodeConfig, "relo config schema shows the keys; relo demo needs none", "no models are configured: set providers, ladder and primary")
+		return Rules{}, usage(protocol.CodeUsage, `relo run "what should be done"`, "the job has no text")
 	}
 	if info, err := os.Stat(s.Repo); err != nil || !info.IsDir() {
-		return usage(protocol.CodeUsage, "give a folder with --repo", "%s is not a folder", s.Repo)
+		return Rules{}, usage(protocol.CodeUsage, "give a folder with --repo", "%s is not a folder", s.Repo)
 	}
+	rules, err := o.Rules(ctx, s.Repo)
+	if err != nil {
+		return Rules{}, err
+	}
+	if len(rules.Ladder) == 0 || rules.Primary == "" {
+		return Rules{}, usage(protocol.CodeConfig, "relo config init proposes them; relo demo needs none", "no models are configured: set providers, ladder and primary")
+	}
+	return rules, errors.Join(rules.checkModel(s), o.checkImages(s, rules))
+}
+
+func (o *Rules) checkModel(s protocol.Submit) error {
 	if s.Model != "" {
 		m, ok := o.Book.Model(catalog.Ref(s.Model))
 		switch {
@@ -83,6 +96,10 @@ func (o *Orchestrator) checkSubmit(s protocol.Submit) error {
 			return usage(protocol.CodeUsage, "leave out --private, or choose a model on your own machines", "the job is to be private, but %s is not on your own machines", s.Model)
 		}
 	}
+	return nil
+}
+
+func (o *Orchestrator) checkImages(s protocol.Submit, rules Rules) error {
 	for _, a := range s.Images {
 		if a.Name == "" || strings.ContainsAny(a.Name, "/\\\x00") || a.Name == ".." || a.Name == "." {
 			return usage(protocol.CodeUsage, "", "attachment name %q is not a plain file name", a.Name)
@@ -94,23 +111,16 @@ func (o *Orchestrator) checkSubmit(s protocol.Submit) error {
 		if o.Prepare == nil {
 			continue
 		}
-		if _, _, err := o.Prepare(data, a.Name, o.MaxEdge); err != nil {
+		if _, _, err := o.Prepare(data, a.Name, rules.MaxEdge); err != nil {
 			return usage(protocol.CodeUsage, "relo image shows what would be sent of a picture", "attachment %s cannot be shown: %v", a.Name, err)
 		}
-	}
-	if s.Budget != nil && *s.Budget < 0 {
-		return usage(protocol.CodeUsage, "", "the budget is below zero")
-	}
-	if unknown := o.unpriced(s.Model); o.AskUnknown && !s.AllowUnknown && len(unknown) > 0 {
-		return usage(protocol.CodeUnknown, "pass --yes, set the model's price in the config, or budget.unknownPrice to allow",
-			"the price of %s is not known, so the budget cannot hold it", strings.Join(unknown, ", "))
 	}
 	return nil
 }
 
 // unpriced lists the models of the ladder (or the chosen one) that cost an
 // unknown sum. A private model costs nothing that Relo could count.
-func (o *Orchestrator) unpriced(chosen string) []string {
+func (o *Rules) unpriced(chosen string) []string {
 	var out []string
 	add := func(m catalog.Model) {
 		if !m.Price.Known() && !m.Private {
@@ -137,7 +147,8 @@ func titleOf(text string) string {
 }
 
 // Cancel ends a job at once: nothing of it runs or asks a model afterwards.
-func (o *Orchestrator) Cancel(ctx context.Context, id, reason string) error {
+func (o *Orchestrator) Cancel(ctx context.Context, ref protocol.Resolved, reason string) error {
+	id := ref.Job
 	r, err := o.run(ctx, id)
 	if err != nil {
 		return err
@@ -215,7 +226,8 @@ func (o *Orchestrator) Apply(ctx context.Context, id string) (protocol.ApplyDoc,
 
 // Retry gives a task that waits for a person, or that failed, another attempt;
 // with no task named, all such tasks of the job. More attempts are allowed by it.
-func (o *Orchestrator) Retry(ctx context.Context, id, taskID string, budget *float64) error {
+func (o *Orchestrator) Retry(ctx context.Context, ref protocol.Resolved, q protocol.Retry) error {
+	id, taskID, budget := ref.Job, ref.Task, q.Budget
 	if budget != nil && *budget < 0 {
 		return &protocol.Error{Code: protocol.CodeUsage, Message: "the budget is below zero"}
 	}

@@ -87,7 +87,7 @@ func (t *turn) finish(task *job.Task, f protocol.Finish) {
 
 // judge holds a result that says done against the evidence.
 func (t *turn) judge(task *job.Task, a *job.Attempt, end *job.AttemptEnd) {
-	m, _ := t.o.Book.Model(catalog.Ref(task.Model))
+	m, _ := t.rules.Book.Model(catalog.Ref(task.Model))
 	seen, visual, words := job.Judge(job.Evidence{
 		Vision: task.Vision, CouldSee: m.MayShow(), Looks: a.Looks, Tree: end.Tree, Files: end.Files,
 	})

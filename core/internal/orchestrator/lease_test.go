@@ -21,7 +21,7 @@ import (
 const oneModel = "weak:blind:easy strong:sees:hard"
 
 // planned is a stage with a job of one plan and one worker that was heard of.
-func planned(t *testing.T, plan string, change ...func(*Options)) (*stage, string, *hand) {
+func planned(t *testing.T, plan string, change ...func(*Rules)) (*stage, string, *hand) {
 	t.Helper()
 	s := newStage(t, oneModel, change...)
 	s.models.plan = planOf(t, plan)
@@ -325,7 +325,7 @@ func TestAShortIdHoldsTheWholeTimeOfAnId(t *testing.T) {
 
 func TestTheHeadIsWhatWasLaidLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, oneModel, func(o *Options) { o.AutoReview = false })
+		s := newStage(t, oneModel, func(o *Rules) { o.AutoReview = false })
 		s.models.plan = planOf(t, "a easy\nb easy")
 		answer := make(chan struct{})
 		s.repo.slow = map[string]chan struct{}{"a": answer}

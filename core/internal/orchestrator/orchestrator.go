@@ -23,8 +23,8 @@ import (
 	"github.com/relo-dev/relo/core/internal/vision"
 )
 
-// Options are what the config says of jobs.
-type Options struct {
+// Rules are what the config says of the jobs of one folder.
+type Rules struct {
 	Ladder     routing.Ladder // the Primary on its own rung at the top unless the ladder names it
 	Primary    catalog.Ref
 	Planning   []catalog.Ref // route; empty: the Primary
@@ -39,10 +39,15 @@ type Options struct {
 	MaxTasks   int
 	MaxEdge    int
 	Never      []string
-	Lease      time.Duration
-	Subject    func(worker string) string // the mailbox of a worker
-	Solo       bool                       // conduct only jobs submitted here (a standalone run)
-	Idle       bool                       // answer questions, conduct nothing
+	Book       Book
+}
+
+// Options are what holds for all jobs of the daemon.
+type Options struct {
+	Lease   time.Duration
+	Subject func(worker string) string // the mailbox of a worker
+	Solo    bool                       // conduct only jobs submitted here (a standalone run)
+	Idle    bool                       // answer questions, conduct nothing
 }
 
 // Parts are the hands that the orchestrator conducts.
@@ -53,7 +58,9 @@ type Parts struct {
 	Lanes   Lanes
 	Repos   Repos
 	Models  Models
-	Book    Book
+	// Rules reads the config that holds in a folder; its error is told to who
+	// submits a job there.
+	Rules func(ctx context.Context, dir string) (Rules, error)
 	// Prepare makes an attachment ready to be shown.
 	Prepare func(data []byte, name string, maxEdge int) (vision.Picture, vision.Meta, error)
 	Log     zerolog.Logger
@@ -120,6 +127,12 @@ func (o *Orchestrator) resume(ctx context.Context, id string) error {
 	if err := r.writeOff(ctx); err != nil {
 		return err
 	}
+	if r.unruly != nil {
+		return r.do(ctx, func(t *turn) error {
+			t.notice("error", "the job waits: its folder's config cannot be used: %v", r.unruly)
+			return nil
+		})
+	}
 	r.conducted.Store(true)
 	return r.do(ctx, func(t *turn) error {
 		for _, task := range r.state.List() {
@@ -150,7 +163,12 @@ func (o *Orchestrator) run(ctx context.Context, id string) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the record: %w", err)
 	}
-	r := newRun(o, id, state)
+	rules, err := o.Rules(ctx, state.Repo)
+	if err != nil { // what is done already can be shown all the same
+		o.Log.Error().Str("job", id).Err(err).Msg("the config of the job's folder cannot be used")
+	}
+	r := newRun(o, id, state, rules)
+	r.unruly = err
 	o.runs[id] = r
 	return r, nil
 }

@@ -67,24 +67,24 @@ func (r *run) look(ctx context.Context, sub job.Submitted) (View, error) {
 
 // planCall builds the Primary's request: curated context, one tool, no files.
 func (r *run) planCall(_ context.Context, sub job.Submitted, view View) (traffic.Call, job.PlanRules, error) {
-	chain := r.o.Planning
+	chain := r.rules.Planning
 	if len(chain) == 0 {
-		chain = []catalog.Ref{r.o.Primary}
+		chain = []catalog.Ref{r.rules.Primary}
 	}
 	if sub.Private {
 		chain = slices.DeleteFunc(slices.Clone(chain), func(ref catalog.Ref) bool {
-			m, ok := r.o.Book.Model(ref)
+			m, ok := r.rules.Book.Model(ref)
 			return !ok || !m.Private
 		})
 		if len(chain) == 0 {
 			return traffic.Call{}, job.PlanRules{}, errors.New("the job is private, but no planning model is on your own machines: set primary or routes.planning to one that is")
 		}
 	}
-	primary, ok := r.o.Book.Model(chain[0])
+	primary, ok := r.rules.Book.Model(chain[0])
 	if !ok {
 		return traffic.Call{}, job.PlanRules{}, fmt.Errorf("the Primary %s is not in the config", chain[0])
 	}
-	brief := prompt.PlanBrief{Text: sub.Text, Shown: primary.MayShow(), RepoMap: view.Map, Project: view.Project, MaxTasks: r.o.MaxTasks}
+	brief := prompt.PlanBrief{Text: sub.Text, Shown: primary.MayShow(), RepoMap: view.Map, Project: view.Project, MaxTasks: r.rules.MaxTasks}
 	var pictures []provider.Part
 	for _, img := range sub.Images {
 		a := prompt.Attachment{Name: img.Path, Path: img.WorkspacePath(), Bytes: img.Bytes}
@@ -96,7 +96,7 @@ func (r *run) planCall(_ context.Context, sub job.Submitted, view View) (traffic
 		}
 		brief.Attachments = append(brief.Attachments, a)
 	}
-	for _, rung := range r.o.Ladder {
+	for _, rung := range r.rules.Ladder {
 		m := rung.Models[0]
 		brief.Rungs = append(brief.Rungs, prompt.Rung{Model: string(m.Ref), Difficulty: string(rung.Difficulty), Sight: m.Sight, Tools: m.Tools})
 	}
@@ -108,7 +108,7 @@ func (r *run) planCall(_ context.Context, sub job.Submitted, view View) (traffic
 			Messages: []provider.Message{{Role: provider.RoleUser, Parts: append([]provider.Part{provider.Text(first)}, pictures...)}},
 		},
 	}
-	return call, job.PlanRules{MaxTasks: r.o.MaxTasks, Image: imageResolver(sub, view)}, nil
+	return call, job.PlanRules{MaxTasks: r.rules.MaxTasks, Image: imageResolver(sub, view)}, nil
 }
 
 // attachment gives the prepared picture of an attachment; false when it cannot
@@ -121,7 +121,7 @@ func (r *run) attachment(img job.Image) (provider.Picture, bool) {
 	if err != nil {
 		return provider.Picture{}, false
 	}
-	p, meta, err := r.o.Prepare(data, img.Path, r.o.MaxEdge)
+	p, meta, err := r.o.Prepare(data, img.Path, r.rules.MaxEdge)
 	if err != nil {
 		r.o.Log.Warn().Str("job", r.id).Str("picture", img.Path).Err(err).Msg("an attachment cannot be shown")
 		return provider.Picture{}, false
@@ -254,7 +254,7 @@ const planningCall = "planning"
 
 // budget is the job's own bound with the config's.
 func (r *run) budget(sub job.Submitted) ledger.Budget {
-	b := r.o.Budget
+	b := r.rules.Budget
 	if sub.Budget != nil {
 		b.PerJob = sub.Budget
 	}

@@ -16,8 +16,10 @@ import (
 // run is one job in hand: its state, the deadlines of its leases, and what is
 // being done for it. One turn at a time changes it.
 type run struct {
-	o  *Orchestrator
-	id string
+	o      *Orchestrator
+	id     string
+	rules  Rules
+	unruly error // why there are no rules
 
 	conducted atomic.Bool // what is due is done; else the job is only shown
 
@@ -36,9 +38,9 @@ type run struct {
 	troubles map[string]string // of effects, as they were told
 }
 
-func newRun(o *Orchestrator, id string, state *job.Job) *run {
+func newRun(o *Orchestrator, id string, state *job.Job, rules Rules) *run {
 	return &run{
-		o: o, id: id, merging: make(chan struct{}, 1), state: state, deadline: map[string]time.Time{}, posted: map[string]time.Time{}, busy: map[string]bool{},
+		o: o, id: id, rules: rules, merging: make(chan struct{}, 1), state: state, deadline: map[string]time.Time{}, posted: map[string]time.Time{}, busy: map[string]bool{},
 		calls: map[string]map[int]context.CancelFunc{}, choices: map[string]routed{}, late: map[string]bool{}, troubles: map[string]string{},
 	}
 }

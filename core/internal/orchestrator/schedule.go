@@ -120,7 +120,7 @@ func (r *run) fellShort(task *job.Task) bool {
 
 func (t *turn) choose(task *job.Task) routing.Choice {
 	need := t.needOf(task)
-	ladder := t.o.Ladder
+	ladder := t.rules.Ladder
 	if len(task.Attempts) > 0 && task.Rung >= 0 && !t.fellShort(task) {
 		return t.sameAgain(task, need)
 	}
@@ -134,7 +134,7 @@ func (t *turn) choose(task *job.Task) routing.Choice {
 		}
 	}
 	if t.state.Chosen != "" && task.Kind() == job.Work {
-		if m, ok := t.o.Book.Model(catalog.Ref(t.state.Chosen)); ok {
+		if m, ok := t.rules.Book.Model(catalog.Ref(t.state.Chosen)); ok {
 			return routing.Chosen(m)
 		}
 	}
@@ -150,33 +150,33 @@ func (t *turn) choose(task *job.Task) routing.Choice {
 // sameAgain routes an attempt that follows one which says nothing against its
 // model: the model it had, with its reasons.
 func (t *turn) sameAgain(task *job.Task, need routing.Need) routing.Choice {
-	m, ok := t.o.Book.Model(catalog.Ref(task.Model))
-	if !ok || task.Rung >= len(t.o.Ladder) {
-		return t.o.Ladder.Pick(task.Difficulty, need)
+	m, ok := t.rules.Book.Model(catalog.Ref(task.Model))
+	if !ok || task.Rung >= len(t.rules.Ladder) {
+		return t.rules.Ladder.Pick(task.Difficulty, need)
 	}
-	return t.o.Ladder.Keep(task.Rung, m, need, task.Reasons)
+	return t.rules.Ladder.Keep(task.Rung, m, need, task.Reasons)
 }
 
 func (t *turn) chooseReviewer(task *job.Task, need routing.Need) routing.Choice {
-	author, rung := catalog.Ref(""), len(t.o.Ladder)-1
+	author, rung := catalog.Ref(""), len(t.rules.Ladder)-1
 	if of := t.state.Tasks[task.ReviewOf]; of != nil {
 		author, rung = catalog.Ref(of.Model), of.Rung
 	}
-	if len(t.o.Review) > 0 && task.Tried() < len(t.o.Review) { // each attempt the next of the route, then the ladder
-		if c := routing.Via("reviews", t.models(t.o.Review[task.Tried():]), need); c.OK {
+	if len(t.rules.Review) > 0 && task.Tried() < len(t.rules.Review) { // each attempt the next of the route, then the ladder
+		if c := routing.Via("reviews", t.models(t.rules.Review[task.Tried():]), need); c.OK {
 			return c
 		}
 	}
 	if task.Tried() > 0 && task.Rung >= 0 {
-		return t.o.Ladder.Escalate(min(task.Rung, len(t.o.Ladder)-1), need)
+		return t.rules.Ladder.Escalate(min(task.Rung, len(t.rules.Ladder)-1), need)
 	}
-	return t.o.Ladder.Reviewer(author, rung, need)
+	return t.rules.Ladder.Reviewer(author, rung, need)
 }
 
 func (t *turn) models(refs []catalog.Ref) []catalog.Model {
 	var out []catalog.Model
 	for _, r := range refs {
-		if m, ok := t.o.Book.Model(r); ok {
+		if m, ok := t.rules.Book.Model(r); ok {
 			out = append(out, m)
 		}
 	}
@@ -187,11 +187,11 @@ func (t *turn) models(refs []catalog.Ref) []catalog.Model {
 func (r *run) chainOf(task *job.Task) []catalog.Ref {
 	choice := r.choices[task.ID].choice
 	if len(choice.Chain) == 0 || string(choice.Model.Ref) != task.Model { // after a restart the choice is not at hand
-		m, ok := r.o.Book.Model(catalog.Ref(task.Model))
+		m, ok := r.rules.Book.Model(catalog.Ref(task.Model))
 		if !ok {
 			return []catalog.Ref{catalog.Ref(task.Model)}
 		}
-		choice = r.o.Ladder.Keep(task.Rung, m, r.needOf(task), nil)
+		choice = r.rules.Ladder.Keep(task.Rung, m, r.needOf(task), nil)
 	}
 	refs := make([]catalog.Ref, len(choice.Chain))
 	for i, m := range choice.Chain {

@@ -38,28 +38,29 @@ type stage struct {
 	repo   *repo
 	models *models
 	book   book
+	rules  Rules
 }
 
 // newStage makes an orchestrator over a ladder such as
 // "weak:blind:easy strong:sees:hard" and starts it. It is stopped with the test.
-func newStage(t *testing.T, ladder string, change ...func(*Options)) *stage {
+func newStage(t *testing.T, ladder string, change ...func(*Rules)) *stage {
 	t.Helper()
 	s := &stage{t: t, mem: newMemory(), lanes: newLanes(), repo: newRepo(), models: &models{}, book: book{}}
-	o := Options{
-		Ladder: s.book.ladder(t, ladder), Engine: "scripted", AutoReview: true, Attempts: 3, Rounds: 40, Minutes: 30, MaxTasks: 60, MaxEdge: 1568,
-		Lease: leaseTime, Subject: func(worker string) string { return worker },
+	s.rules = Rules{
+		Ladder: s.book.ladder(t, ladder), Book: s.book, Engine: "scripted", AutoReview: true, Attempts: 3, Rounds: 40, Minutes: 30, MaxTasks: 60, MaxEdge: 1568,
 	}
-	o.Primary = o.Ladder[len(o.Ladder)-1].Models[0].Ref
+	s.rules.Primary = s.rules.Ladder[len(s.rules.Ladder)-1].Models[0].Ref
 	for _, f := range change {
-		f(&o)
+		f(&s.rules)
 	}
-	s.start(o)
+	s.start(Options{Lease: leaseTime, Subject: func(worker string) string { return worker }})
 	t.Cleanup(func() { s.Stop() })
 	return s
 }
 
 func (s *stage) start(o Options) {
-	s.Orchestrator = New(o, Parts{Journal: s.mem, Outbox: s.mem, Album: s.mem, Lanes: s.lanes, Repos: s.repo, Models: s.models, Book: s.book, Log: zerolog.Nop()})
+	s.Orchestrator = New(o, Parts{Journal: s.mem, Outbox: s.mem, Album: s.mem, Lanes: s.lanes, Repos: s.repo, Models: s.models, Log: zerolog.Nop(),
+		Rules: func(context.Context, string) (Rules, error) { return s.rules, nil }})
 	if err := s.Start(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func newTeller(t *testing.T, s story) *teller {
 	t.Helper()
 	p := &teller{sub: protocol.Submit{Text: "Make it blue", Repo: t.TempDir()}, lines: map[string][]string{}}
 	ladder, slots := "weak:blind:easy middle:sees:normal strong:sees:hard", 1
-	var change []func(*Options)
+	var change []func(*Rules)
 	var later []func()
 	for line := range strings.Lines(s.parts["setup"]) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -120,12 +120,12 @@ func newTeller(t *testing.T, s story) *teller {
 		case "slots":
 			slots, _ = strconv.Atoi(rest) // a wrong one is 0, and nothing happens
 		case "attempts":
-			change = append(change, func(o *Options) { o.Attempts, _ = strconv.Atoi(rest) })
+			change = append(change, func(o *Rules) { o.Attempts, _ = strconv.Atoi(rest) })
 		case "reviews":
-			change = append(change, func(o *Options) { o.AutoReview = rest != "off" })
+			change = append(change, func(o *Rules) { o.AutoReview = rest != "off" })
 		case "reviewer":
 			name, sight, _ := strings.Cut(rest, ":")
-			later = append(later, func() { p.Review = append(p.Review, p.book.add(name, sight).Ref) })
+			later = append(later, func() { p.rules.Review = append(p.rules.Review, p.book.add(name, sight).Ref) })
 		case "private":
 			p.sub.Private = true
 		case "model":
@@ -236,9 +236,9 @@ func (p *teller) act(id, line string) {
 		if key != "" {
 			task = p.task(id, key).ID
 		}
-		err = p.Retry(context.Background(), id, task, nil)
+		err = p.Retry(context.Background(), protocol.Resolved{Job: id, Task: task}, protocol.Retry{})
 	case "cancel":
-		err = p.Cancel(context.Background(), id, "enough")
+		err = p.Cancel(context.Background(), protocol.Resolved{Job: id}, "enough")
 	default:
 		p.t.Fatalf("person: %q is not known", word)
 	}

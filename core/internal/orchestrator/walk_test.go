@@ -102,7 +102,7 @@ func (w *walk) step(act, choice int) string {
 			w.lanes.lose = func(string) bool { was := lost; lost = true; return !was }
 		}
 	case "person":
-		if err := w.Retry(w.t.Context(), w.id, "", nil); err != nil && codeOf(err) != protocol.CodeNotReady && !strings.Contains(err.Error(), errFull.Error()) {
+		if err := w.Retry(w.t.Context(), protocol.Resolved{Job: w.id}, protocol.Retry{}); err != nil && codeOf(err) != protocol.CodeNotReady && !strings.Contains(err.Error(), errFull.Error()) {
 			return err.Error()
 		}
 	}
@@ -188,7 +188,7 @@ func (w *walk) end() string {
 			if retries++; retries > 20 {
 				return "the person's retries lead nowhere"
 			}
-			if err := w.Retry(w.t.Context(), w.id, "", nil); err != nil {
+			if err := w.Retry(w.t.Context(), protocol.Resolved{Job: w.id}, protocol.Retry{}); err != nil {
 				return fmt.Sprintf("the job waits for a person who cannot help: %v", err)
 			}
 			continue

@@ -63,6 +63,7 @@ type Submit struct {
 	Budget       *float64     `json:"budget,omitempty"` // USD; absent: the config's
 	Approve      string       `json:"approve,omitempty"`
 	AllowUnknown bool         `json:"allowUnknown,omitempty"` // go on although a price is not known
+	Attended     bool         `json:"attended,omitempty"`     // somebody can answer an agent's question
 }
 
 // Accepted answers a submit: the job is in the record.
@@ -135,6 +136,8 @@ type JobDoc struct {
 	Attachments []job.Image   `json:"images,omitempty"`
 	At          time.Time     `json:"time"`
 	End         *job.Finished `json:"end,omitempty"`
+	Pausing     bool          `json:"pausing,omitempty"` // paused, but agents still finish a step
+	Approve     string        `json:"approve,omitempty"`
 }
 
 // TaskDoc is one task of a JobDoc.
@@ -159,6 +162,10 @@ type TaskDoc struct {
 	Attempts   []AttemptDoc     `json:"attempts,omitempty"`
 	Verdicts   []job.Verdict    `json:"verdicts,omitempty"`
 	Checks     []string         `json:"checks,omitempty"`
+	Question   string           `json:"question,omitempty"`  // of the agent, not answered yet
+	Said       []Words          `json:"said,omitempty"`      // by the person
+	Continues  bool             `json:"continues,omitempty"` // the next attempt can go on from the last point
+	Chosen     string           `json:"chosen,omitempty"`    // a model set by the person
 }
 
 // AttemptDoc is one attempt of a TaskDoc.
@@ -173,6 +180,8 @@ type AttemptDoc struct {
 	Result *job.AttemptEnd   `json:"result,omitempty"`
 	Looks  []job.Look        `json:"looks,omitempty"`
 	Checks []job.CheckResult `json:"checks,omitempty"`
+	Trace  string            `json:"trace,omitempty"` // SHA-256 of the whole transcript
+	From   string            `json:"from,omitempty"`  // the attempt that it went on from
 }
 
 // WhyList answers a why: one task, or every task of a job.
@@ -271,6 +280,9 @@ type StatusDoc struct {
 	PID     int         `json:"pid"`
 	Workers []WorkerDoc `json:"workers"`
 	Jobs    int         `json:"jobs"` // active
+	Here    bool        `json:"standalone,omitempty"`
+	Started time.Time   `json:"started"`
+	Home    string      `json:"home,omitempty"` // folder of the record
 }
 
 // WorkerDoc is one worker.
@@ -299,7 +311,7 @@ type BlobQuery struct {
 
 // CancelQuery ends a job.
 type CancelQuery struct {
-	ID     string `json:"id"`
+	ID     string `json:"id"` // a job, or one task of it
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -308,6 +320,8 @@ type CancelQuery struct {
 type Retry struct {
 	ID     string   `json:"id"`
 	Budget *float64 `json:"budget,omitempty"`
+	Model  string   `json:"model,omitempty"` // of the task's next attempts; not escalated
+	Anew   bool     `json:"anew,omitempty"`  // begin afresh instead of going on from the last point
 }
 
 // Empty is the document of a call that says nothing more.

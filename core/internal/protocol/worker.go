@@ -31,7 +31,9 @@ type Hello struct {
 type Welcome struct {
 	LeaseMS int64    `json:"leaseMs"`
 	BeatMS  int64    `json:"beatMs"`
-	Stop    []string `json:"stop,omitempty"` // attempts that are no longer the worker's
+	Stop    []string `json:"stop,omitempty"`  // attempts that are no longer the worker's
+	Pause   []string `json:"pause,omitempty"` // attempts to be laid aside at their next safe point
+	Heed    []Heed   `json:"heed,omitempty"`  // what the person said to agents; told again until the attempt ends
 	Leave   bool     `json:"leave,omitempty"`
 }
 
@@ -60,6 +62,9 @@ type Assignment struct {
 	Earlier      []Earlier       `json:"earlier,omitempty"`
 	Siblings     []string        `json:"siblings,omitempty"`
 	Review       *ReviewMaterial `json:"review,omitempty"`
+	Continue     *Continue       `json:"continue,omitempty"` // goes on from an earlier attempt
+	Said         []Words         `json:"said,omitempty"`     // by the person, to this task
+	Attended     bool            `json:"attended,omitempty"` // a person can be asked
 }
 
 // Earlier is an attempt before this one, as the next is told of it.
@@ -107,7 +112,9 @@ type Ask struct {
 
 // Order is a signed message to a worker.
 type Order struct {
-	Stop   []string `json:"stop,omitempty"` // attempts to end at once
+	Stop   []string `json:"stop,omitempty"`  // attempts to end at once
+	Pause  []string `json:"pause,omitempty"` // attempts to lay aside at their next safe point
+	Heed   []Heed   `json:"heed,omitempty"`
 	Reason string   `json:"reason,omitempty"`
 	Leave  bool     `json:"leave,omitempty"`
 }

@@ -6,6 +6,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/relo-dev/relo/core/internal/provider"
 	"github.com/relo-dev/relo/core/internal/vision"
@@ -26,6 +27,10 @@ type Result struct {
 
 // Fail makes a result that tells the model what went wrong and what to do next.
 func Fail(words string) Result { return Result{Text: words, IsError: true} }
+
+// ErrWait is what a tool returns whose answer a person gives later: the engine
+// lays the work aside there, and the call is answered when it goes on.
+var ErrWait = errors.New("a person answers this call later")
 
 // Tool is one thing an agent can do. Implementations must be safe for one call
 // at a time and must stop soon after ctx ends, with everything they started.
