@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime/debug"
@@ -17,34 +18,56 @@ import (
 	"github.com/relo-dev/relo/core/internal/tool"
 )
 
-// act runs the calls of one turn, one after another, and answers them all in one
+// act runs the next open call. When all are answered, the answers go into one
 // message: a call without an answer makes the next request wrong on every wire.
-func (l *loop) act(ctx context.Context, calls []provider.Call) error {
-	parts := make([]provider.Part, 0, len(calls))
-	for _, c := range calls {
-		if l.finish != nil {
-			parts = append(parts, answer(c, tool.Fail("not run: the task is finished")))
-			l.step(engine.Step{Kind: "tool", Tool: c.Name, Summary: summary(c) + " (not run: the task is finished)", Failed: true})
-			continue
-		}
-		began := time.Now()
-		result, err := l.run(ctx, c)
-		l.step(engine.Step{
-			Kind: "tool", Tool: c.Name, Summary: summary(c), MS: time.Since(began).Milliseconds(), Failed: result.IsError || err != nil,
-		})
-		if err != nil {
-			return fmt.Errorf("round %d: %s: %w", l.round, c.Name, err)
-		}
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("round %d: %w", l.round, err)
-		}
-		parts = append(parts, answer(c, result))
-		if !result.IsError && slices.Contains(l.task.Finish, c.Name) {
-			l.finish = &c
-		}
+func (l *loop) act(ctx context.Context) error {
+	c := l.open[0]
+	if l.finish != nil {
+		l.step(engine.Step{Kind: "tool", Tool: c.Name, Summary: summary(c) + " (not run: the task is finished)", Failed: true})
+		return l.answer(c, tool.Fail("not run: the task is finished"))
 	}
-	l.messages = append(l.messages, provider.Message{Role: provider.RoleTool, Parts: parts})
+	if err := l.keep(engine.Entry{Kind: engine.KindCall, ID: c.ID, Text: c.Name}); err != nil {
+		return err
+	}
+	began := time.Now()
+	result, err := l.run(ctx, c)
+	if errors.Is(err, tool.ErrWait) {
+		l.step(engine.Step{Kind: "tool", Tool: c.Name, Summary: summary(c)})
+		l.asked = c.Args
+		return l.keep(engine.Entry{Kind: engine.KindWait, ID: c.ID})
+	}
+	l.step(engine.Step{
+		Kind: "tool", Tool: c.Name, Summary: summary(c), MS: time.Since(began).Milliseconds(), Failed: result.IsError || err != nil,
+	})
+	if err != nil {
+		return fmt.Errorf("round %d: %s: %w", l.round, c.Name, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("round %d: %w", l.round, err)
+	}
+	return l.answer(c, result)
+}
+
+// answer keeps a call's result; the call is no longer open.
+func (l *loop) answer(c provider.Call, r tool.Result) error {
+	p := answer(c, r)
+	if err := l.keep(engine.Entry{Kind: engine.KindResult, ID: c.ID, Result: p.Result}); err != nil {
+		return err
+	}
+	l.took(c, p)
 	return nil
+}
+
+// took takes an answer to the first open call into the transcript.
+func (l *loop) took(c provider.Call, p provider.Part) {
+	l.parts, l.open = append(l.parts, p), l.open[1:]
+	if l.finish == nil && !p.Result.IsError && slices.Contains(l.task.Finish, c.Name) {
+		l.finish = &c
+	}
+	if len(l.open) == 0 {
+		l.messages = append(l.messages, provider.Message{Role: provider.RoleTool, Parts: l.parts})
+		l.parts = nil
+	}
 }
 
 // run runs one call. What the model did wrong, and a tool's panic, are results.

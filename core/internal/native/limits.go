@@ -18,3 +18,12 @@ const (
 
 const cutWords = "Your answer was cut off at its length limit before a whole tool call arrived, so nothing of it was run. " +
 	"Answer in smaller pieces: write a long file in several edits."
+
+// personWords begin what the person said, so that the agent can tell it from Relo.
+const personWords = "The person says: "
+
+// What the agent is told of calls that an interruption hit.
+const (
+	interrupted = "This call was under way when the work was interrupted. Whether it had an effect is not known; look before you do it again."
+	unanswered  = "No answer came. Go on with what you can find out yourself; if you cannot, finish as blocked and say what you would have asked."
+)

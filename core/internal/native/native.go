@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/relo-dev/relo/core/internal/engine"
 	"github.com/relo-dev/relo/core/internal/provider"
@@ -28,32 +29,47 @@ func New() *Engine { return &Engine{} }
 func (*Engine) Name() string { return "native" }
 
 // Run works on a task until a finishing tool succeeds, the model stops calling
-// tools, or the rounds are spent. Errors are the desk's, a tool's Go error, and
-// the context's.
+// tools, the rounds are spent, or it is laid aside: at a safe point, which lies
+// before every request and before every tool call, or at a call that waits for
+// the person. Errors are the desk's, a tool's Go error, and the context's.
 func (*Engine) Run(ctx context.Context, t engine.Task, d engine.Desk) (engine.End, error) {
 	l := newLoop(t, d)
-	for l.round = 1; l.round <= l.rounds; l.round++ {
-		l.warn()
-		response, err := l.ask(ctx)
-		if err != nil {
-			return engine.End{Rounds: l.round}, err
-		}
-		calls := l.hear(response)
-		if len(calls) == 0 {
-			if why := l.nudge(response.Stop); why != "" {
-				return engine.End{Rounds: l.round, Why: why}, nil
-			}
-			continue
-		}
-		l.nudges = 0
-		if err := l.act(ctx, calls); err != nil {
-			return engine.End{Rounds: l.round}, err
-		}
-		if l.finish != nil {
+	err := l.begin()
+	for err == nil {
+		switch {
+		case l.finish != nil && len(l.open) == 0:
 			return engine.End{Finish: l.finish.Name, Args: l.finish.Args, Rounds: l.round}, nil
+		case l.why != "":
+			return engine.End{Rounds: l.round, Why: l.why}, nil
+		case l.asked != nil:
+			return engine.End{Rounds: l.round, Paused: true, Asked: l.asked}, nil
+		case l.finish == nil && d.Paused != nil && d.Paused():
+			return engine.End{Rounds: l.round, Paused: true}, nil
+		case len(l.open) > 0:
+			err = l.act(ctx)
+		case l.round == l.rounds:
+			l.why = WhyRounds
+		default:
+			err = l.turn(ctx)
 		}
 	}
-	return engine.End{Rounds: l.rounds, Why: WhyRounds}, nil
+	return engine.End{Rounds: l.round}, err
+}
+
+// turn asks the model once and takes its answer into the transcript.
+func (l *loop) turn(ctx context.Context) error {
+	l.round++
+	if err := l.listen(); err != nil {
+		return err
+	}
+	if err := l.warn(); err != nil {
+		return err
+	}
+	response, err := l.ask(ctx)
+	if err != nil {
+		return err
+	}
+	return l.hear(response)
 }
 
 // loop is one run.
@@ -66,12 +82,18 @@ type loop struct {
 
 	messages []provider.Message
 	round    int
-	nudges   int            // in a row
-	finish   *provider.Call // the call that ended the work
+	nudges   int             // in a row
+	open     []provider.Call // of the last answer, not answered yet
+	parts    []provider.Part // answers to those before them
+	finish   *provider.Call  // the call that ended the work
+	why      string          // it ends without one
+	asked    json.RawMessage // arguments of a call that waits for the person
+	heard    map[string]bool // messages of the person
+	back     string          // what the agent is told when it goes on
 }
 
 func newLoop(t engine.Task, d engine.Desk) *loop {
-	l := &loop{task: t, desk: d, rounds: t.Rounds, tools: make(map[string]tool.Tool, len(t.Tools))}
+	l := &loop{task: t, desk: d, rounds: t.Rounds, tools: make(map[string]tool.Tool, len(t.Tools)), heard: map[string]bool{}}
 	if l.rounds <= 0 {
 		l.rounds = defaultRounds
 	}
@@ -80,8 +102,19 @@ func newLoop(t engine.Task, d engine.Desk) *loop {
 		l.tools[spec.Name] = one
 		l.specs = append(l.specs, spec)
 	}
-	l.messages = []provider.Message{{Role: provider.RoleUser, Parts: slices.Clone(t.First)}}
 	return l
+}
+
+// keep writes an entry of the trace.
+func (l *loop) keep(e engine.Entry) error {
+	if l.desk.Keep == nil {
+		return nil
+	}
+	e.Time = time.Now().UTC()
+	if err := l.desk.Keep(e); err != nil {
+		return fmt.Errorf("round %d: keep the transcript: %w", l.round, err)
+	}
+	return nil
 }
 
 // ask sends the transcript as it is now; later turns do not change what was sent.
@@ -98,10 +131,10 @@ func (l *loop) ask(ctx context.Context) (provider.Response, error) {
 	return response, nil
 }
 
-// hear takes the model's answer into the transcript and returns its calls.
-func (l *loop) hear(r provider.Response) []provider.Call {
+// hear takes the model's answer into the transcript; its calls are open then.
+func (l *loop) hear(r provider.Response) error {
 	var calls []provider.Call
-	parts := make([]provider.Part, 0, len(r.Message.Parts))
+	m := provider.Message{Role: provider.RoleAssistant, Parts: make([]provider.Part, 0, len(r.Message.Parts))}
 	for _, p := range r.Message.Parts {
 		switch {
 		case p.Kind == provider.PartText && strings.TrimSpace(p.Text) != "":
@@ -110,12 +143,25 @@ func (l *loop) hear(r provider.Response) []provider.Call {
 			calls = append(calls, *p.Call)
 			p = provider.Part{Kind: provider.PartCall, Call: repeatable(*p.Call)}
 		}
-		parts = append(parts, p)
+		m.Parts = append(m.Parts, p)
 	}
-	if len(parts) > 0 { // an empty message is refused by most wires
-		l.messages = append(l.messages, provider.Message{Role: provider.RoleAssistant, Parts: parts})
+	if err := l.keep(engine.Entry{Kind: engine.KindAnswer, Message: &m, Stop: r.Stop}); err != nil {
+		return err
 	}
-	return calls
+	l.answered(m)
+	l.open = calls
+	if len(calls) > 0 {
+		l.nudges = 0
+		return nil
+	}
+	return l.nudge(r.Stop)
+}
+
+// answered adds the model's message; an empty one is refused by most wires.
+func (l *loop) answered(m provider.Message) {
+	if len(m.Parts) > 0 {
+		l.messages = append(l.messages, m)
+	}
 }
 
 // repeatable is the call as it can be sent back: arguments that are not JSON
@@ -128,13 +174,14 @@ func repeatable(c provider.Call) *provider.Call {
 	return &c
 }
 
-// nudge answers a turn without calls. The reason, when there is one, ends the work.
-func (l *loop) nudge(stop provider.Stop) (why string) {
+// nudge answers a turn without calls, or ends the work when it has before.
+func (l *loop) nudge(stop provider.Stop) error {
 	if l.nudges == maxNudges {
+		l.why = WhyStopped
 		if stop == provider.StopRefusal {
-			return WhyRefused
+			l.why = WhyRefused
 		}
-		return WhyStopped
+		return nil
 	}
 	l.nudges++
 	words := l.task.Nudge
@@ -144,16 +191,40 @@ func (l *loop) nudge(stop provider.Stop) (why string) {
 	if stop == provider.StopLength {
 		words = cutWords + "\n" + words
 	}
-	l.say(words)
-	return ""
+	return l.tell("", words)
+}
+
+// listen tells the agent what was said meanwhile.
+func (l *loop) listen() error {
+	if l.back != "" {
+		words := l.back
+		l.back = ""
+		if err := l.tell("", words); err != nil {
+			return err
+		}
+	}
+	if l.desk.Said == nil {
+		return nil
+	}
+	for _, w := range l.desk.Said() {
+		if l.heard[w.ID] {
+			continue
+		}
+		if err := l.tell(w.ID, personWords+w.Text); err != nil {
+			return err
+		}
+		l.step(engine.Step{Kind: "text", Summary: oneLine("you said: "+w.Text, maxText)})
+	}
+	return nil
 }
 
 // warn tells the agent that the end is near, in time to report what it has.
-func (l *loop) warn() {
+func (l *loop) warn() error {
 	if left := l.rounds - l.round + 1; left == warnRounds || (l.round == 1 && left < warnRounds) {
-		l.say(fmt.Sprintf("You have %d more %s. Finish now: call %s and report honestly what is done and what is not.",
+		return l.tell("", fmt.Sprintf("You have %d more %s. Finish now: call %s and report honestly what is done and what is not.",
 			left, plural(left, "answer", "answers"), l.finishers()))
 	}
+	return nil
 }
 
 func (l *loop) finishers() string {
@@ -161,6 +232,16 @@ func (l *loop) finishers() string {
 		return "the tool that finishes the task"
 	}
 	return strings.Join(l.task.Finish, " or ")
+}
+
+// tell says words and keeps them. id is that of the person's message.
+func (l *loop) tell(id, words string) error {
+	if err := l.keep(engine.Entry{Kind: engine.KindSaid, ID: id, Text: words}); err != nil {
+		return err
+	}
+	l.heard[id] = true
+	l.say(words)
+	return nil
 }
 
 // say adds words of the user: to the last message when that is the user's, so

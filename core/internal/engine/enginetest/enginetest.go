@@ -31,6 +31,9 @@ func Run(t *testing.T, open func(t *testing.T) engine.Engine) {
 	t.Run("the desk's error ends the work and keeps its kind", func(t *testing.T) { deskError(t, open(t)) })
 	t.Run("a tool's Go error ends the work", func(t *testing.T) { toolError(t, open(t)) })
 	t.Run("the first message, the system prompt and the tools arrive as given", func(t *testing.T) { firstRequest(t, open(t)) })
+	t.Run("interrupted anywhere, it goes on and runs no tool twice", func(t *testing.T) { goesOn(t, open) })
+	t.Run("a call that a person answers lays the work aside", func(t *testing.T) { asks(t, open) })
+	t.Run("what the person says is heard once", func(t *testing.T) { hears(t, open) })
 	t.Run("it has a name", func(t *testing.T) {
 		if open(t).Name() == "" {
 			t.Error("no name")
