@@ -15,6 +15,9 @@ type Complaint struct {
 	Type  string // its type
 }
 
+// PageWords stand before the text of a web page that came instead of an answer.
+const PageWords = "an HTML page instead of an answer: "
+
 // ReadComplaint finds the message and the code in an error body of any of the
 // shapes in use: {"error":{…}}, {"error":"…"}, {"message":…}, {"detail":…},
 // {"errors":[…]}, a list of these, plain text, or an HTML page.
@@ -32,7 +35,7 @@ func ReadComplaint(body []byte) Complaint {
 		return c.orSilent()
 	}
 	if bytes.HasPrefix(body, []byte("<")) {
-		return Complaint{Words: "an HTML page instead of an answer: " + Plain(stripTags(string(body)))}
+		return Complaint{Words: PageWords + Plain(stripTags(string(body)))}
 	}
 	return Complaint{Words: Plain(string(body))}.orSilent()
 }

@@ -21,6 +21,8 @@ const (
 	quietFactor = 5
 	// maxBlank is how much blank space is looked through for a body's first byte.
 	maxBlank = 64
+	// namesShown is how many of a certificate's names are told.
+	namesShown = 3
 	// maxWords bounds the words taken from a body that is no JSON.
 	maxWords = 400
 )

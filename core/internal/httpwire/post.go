@@ -43,17 +43,21 @@ type Answer struct {
 }
 
 // NewClient gives an http.Client for wires: no cookies, no redirects, no overall timeout.
-func NewClient() *http.Client {
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return &http.Client{}
-	}
-	return &http.Client{Transport: t.Clone()}
-}
+func NewClient() *http.Client { return &http.Client{Transport: Transport()} }
 
 // Post sends the request. An error is a *Error; any status is an Answer, a
 // redirect (3xx) too: it is never followed. client may be nil.
 func Post(ctx context.Context, client *http.Client, r Request) (*Answer, error) {
+	return send(ctx, client, http.MethodPost, r)
+}
+
+// Get asks for a document as Post does, without a body.
+func Get(ctx context.Context, client *http.Client, r Request) (*Answer, error) {
+	r.Body = nil
+	return send(ctx, client, http.MethodGet, r)
+}
+
+func send(ctx context.Context, client *http.Client, method string, r Request) (*Answer, error) {
 	own := http.Client{}
 	if client != nil {
 		own = *client
@@ -69,7 +73,7 @@ func Post(ctx context.Context, client *http.Client, r Request) (*Answer, error) 
 			sent.Store(true)
 		}
 	}}
-	req, err := newRequest(httptrace.WithClientTrace(inner, trace), r, w)
+	req, err := newRequest(httptrace.WithClientTrace(inner, trace), method, r, w)
 	if err != nil {
 		w.stop()
 		return nil, &Error{Why: errors.New("the request cannot be built"), Err: bare(err)}
@@ -92,9 +96,19 @@ func Post(ctx context.Context, client *http.Client, r Request) (*Answer, error) 
 	return a, nil
 }
 
-func newRequest(ctx context.Context, r Request, w *watch) (*http.Request, error) {
+func newRequest(ctx context.Context, method string, r Request, w *watch) (*http.Request, error) {
+	if method == http.MethodGet {
+		req, err := http.NewRequestWithContext(ctx, method, r.URL, nil)
+		if err != nil {
+			return nil, err
+		}
+		if r.Header != nil {
+			req.Header = maps.Clone(r.Header)
+		}
+		return req, nil
+	}
 	body := func() io.ReadCloser { return io.NopCloser(&beating{bytes.NewReader(r.Body), w}) }
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, body())
+	req, err := http.NewRequestWithContext(ctx, method, r.URL, body())
 	if err != nil {
 		return nil, err
 	}

@@ -33,21 +33,27 @@ type Error struct {
 	RetryAfter time.Duration // 0: not said
 	Sent       bool          // the request went out whole, so it may have been paid for
 	Cause      error
+	Fault      Fault  // what is wrong, finer than Kind; empty: no more than Words is known
+	Hint       string // what the person can do about it; empty: nothing is known
 }
 
 // MaxErrorBody bounds Body: enough for every refusal seen, small enough for a log line.
 const MaxErrorBody = 8 << 10
 
-// Error gives one sentence with the provider's words.
+// Error gives one sentence with the provider's words, and what to do.
 func (e *Error) Error() string {
 	who := e.Provider
 	if e.Model != "" {
 		who += "/" + e.Model
 	}
-	if e.Status != 0 {
-		return fmt.Sprintf("%s answered %d: %s", who, e.Status, e.Words)
+	words := e.Words
+	if e.Hint != "" {
+		words += " (" + e.Hint + ")"
 	}
-	return fmt.Sprintf("%s: %s", who, e.Words)
+	if e.Status != 0 {
+		return fmt.Sprintf("%s answered %d: %s", who, e.Status, words)
+	}
+	return fmt.Sprintf("%s: %s", who, words)
 }
 
 // Unwrap gives the transport's error, when there is one.

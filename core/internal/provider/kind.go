@@ -17,7 +17,7 @@ func KindOf(status int, code, words string) Kind {
 	code, words = strings.ToLower(code), strings.ToLower(words)
 	// No money is no matter of waiting, whatever the status: OpenAI sends it with
 	// 429, Anthropic with 400.
-	if strings.Contains(code, "insufficient_quota") || strings.Contains(words, "credit balance is too low") {
+	if noCredit(status, code, words) {
 		return KindKey
 	}
 	if status/100 == 2 {
@@ -32,6 +32,8 @@ func KindOf(status int, code, words string) Kind {
 		return KindRefused
 	case status == http.StatusRequestTimeout, status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
 		return KindBusy
+	case status == http.StatusBadRequest && badKey(code, words):
+		return KindKey
 	default:
 		return KindRefused
 	}

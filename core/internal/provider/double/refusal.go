@@ -76,6 +76,7 @@ func usual(wire string, status int) *refusal {
 var usualWords = map[int]struct{ chat, messages, code, words string }{
 	http.StatusBadRequest:            {"invalid_request_error", "invalid_request_error", "", "Bad request"},
 	http.StatusUnauthorized:          {"invalid_request_error", "authentication_error", "invalid_api_key", "Incorrect API key provided"},
+	http.StatusPaymentRequired:       {"insufficient_quota", "billing_error", "insufficient_quota", "Your credit balance is too low to access the API"},
 	http.StatusForbidden:             {"invalid_request_error", "permission_error", "", "Your API key does not have permission to use the specified resource"},
 	http.StatusNotFound:              {"invalid_request_error", "not_found_error", "", "Not found"},
 	http.StatusRequestEntityTooLarge: {"invalid_request_error", "request_too_large", "", "Request exceeds the maximum size"},

@@ -22,6 +22,7 @@ type Options struct {
 	Provider string            // the name in the config, for errors
 	BaseURL  string            // what it may leave out is the wire's to say; a query is kept
 	Key      secret.Value      // empty: none is sent
+	KeyRef   string            // where the key is kept, as env:NAME, for errors; never the key
 	Headers  map[string]string // sent as they are, over the client's own
 	HTTP     *http.Client      // nil: one of its own, without an overall timeout
 	Idle     time.Duration     // how long a stream may be silent; 0: 2 minutes
@@ -69,6 +70,9 @@ func New(o Options, w Wire) *Client {
 	}
 	key := strings.TrimSpace(o.Key.Reveal())
 	if key != "" {
+		if c.opts.KeyRef == "" {
+			c.opts.KeyRef = "given"
+		}
 		c.header.Set(w.KeyHeader, w.KeyPrefix+key)
 	}
 	secrets := []string{key}
@@ -87,25 +91,25 @@ func New(o Options, w Wire) *Client {
 func (c *Client) Stream(ctx context.Context, r provider.Request, onDelta func(provider.Delta)) (provider.Response, error) {
 	body, receipts, err := c.wire.Encode(r)
 	if err != nil {
-		return provider.Response{}, c.mark(r, &provider.Error{Kind: provider.KindRefused, Words: err.Error(), Cause: err})
+		return provider.Response{}, c.mark(r.Model, &provider.Error{Kind: provider.KindRefused, Words: err.Error(), Cause: err})
 	}
 	answer, err := httpwire.Post(ctx, c.http, httpwire.Request{
 		URL: c.wire.URL, Header: c.header, Body: body, Limits: httpwire.Limits{Idle: c.opts.Idle},
 	})
 	if err != nil {
-		return provider.Response{}, c.mark(r, fault(err, 0))
+		return provider.Response{}, c.mark(r.Model, fault(err, 0))
 	}
 	defer func() { _ = answer.Close() }()
 	if !answer.OK() {
-		return provider.Response{}, c.mark(r, c.refusal(answer))
+		return provider.Response{}, c.mark(r.Model, c.refusal(answer))
 	}
 	dec := c.wire.Decoder(r)
 	if err := c.read(answer, dec, onDelta); err != nil {
-		return provider.Response{}, c.mark(r, received(err, answer))
+		return provider.Response{}, c.mark(r.Model, received(err, answer))
 	}
 	resp, err := dec.Finish()
 	if err != nil {
-		return provider.Response{}, c.mark(r, received(err, answer))
+		return provider.Response{}, c.mark(r.Model, received(err, answer))
 	}
 	resp.Receipts = receipts
 	if id := answer.Header.Get(c.wire.IDHeader); id != "" {

@@ -10,9 +10,11 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider"
 )
 
-// mark says whose error it is, and takes the key out of everything foreign in it.
-func (c *Client) mark(r provider.Request, e *provider.Error) *provider.Error {
-	e.Provider, e.Model = c.opts.Provider, r.Model
+// mark says whose error it is and what it means, and takes the key out of
+// everything foreign in it.
+func (c *Client) mark(model string, e *provider.Error) *provider.Error {
+	e.Provider, e.Model = c.opts.Provider, model
+	e.Tell(provider.Place{KeyRef: c.opts.KeyRef, URL: c.wire.URL})
 	e.Words = c.scrub.Replace(e.Words)
 	e.Code = c.scrub.Replace(e.Code)
 	e.Body = c.scrub.Replace(e.Body)

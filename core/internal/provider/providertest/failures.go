@@ -73,6 +73,31 @@ func wrongKey(t *testing.T, w Wire) {
 	}
 }
 
+// faultsAreNamed: whichever wire it comes over, a person reads the same.
+func faultsAreNamed(t *testing.T, w Wire) {
+	for _, row := range []struct {
+		reply double.Reply
+		kind  provider.Kind
+		fault provider.Fault
+	}{
+		{double.Reply{Status: 401}, provider.KindKey, provider.FaultKey},
+		{double.Reply{Status: 402}, provider.KindKey, provider.FaultCredit},
+		{double.Reply{Status: 403}, provider.KindKey, provider.FaultAccess},
+		{double.Reply{Status: 429}, provider.KindBusy, provider.FaultBusy},
+		{double.Reply{Raw: "<html>Sign in</html>", RawType: "text/html"}, provider.KindMalformed, provider.FaultPage},
+		{double.Reply{Status: 400, ErrorBody: `{"error":{"message":"m does not support tools"}}`}, provider.KindRefused, provider.FaultTools},
+	} {
+		if e := failing(t, w, row.reply, row.kind); e.Fault != row.fault || e.Hint == "" || !strings.Contains(e.Error(), e.Hint) {
+			t.Errorf("%d is %q: %v", row.reply.Status, e.Fault, e)
+		}
+	}
+	s := open(t, w, double.Options{}, patient)
+	_, err := s.client.Stream(t.Context(), ask("nobody-knows-it"), nil)
+	if e := fails(t, err, provider.KindRefused); e.Fault != provider.FaultModel {
+		t.Errorf("an unknown model is %q: %v", e.Fault, e)
+	}
+}
+
 func keyNowhere(t *testing.T, w Wire) {
 	echo := `{"error":{"message":"the key ` + key + ` is bad","type":"invalid_request_error","code":"` + key + `"}}`
 	for name, reply := range map[string]double.Reply{

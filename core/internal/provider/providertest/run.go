@@ -65,6 +65,7 @@ var dialogues = []struct {
 	{"busy says how long to wait", busy},
 	{"a wrong key is the person's business", wrongKey},
 	{"the key is in no error", keyNowhere},
+	{"what is wrong is said with what to do", faultsAreNamed},
 	{"an error inside a 200 stream is the provider's", errorEvent},
 	{"an overloaded stream can be asked again", overloadedEvent},
 	{"a cut stream is no answer", cutStream},
