@@ -5,7 +5,9 @@ package record
 
 import (
 	"errors"
+	"time"
 
+	"github.com/relo-dev/relo/core/internal/catalog"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/ledger"
 )
@@ -45,6 +47,19 @@ type Batch struct {
 	Free   []Lease     // ended with this commit; one that is not live is left as it is
 	Outbox []Message
 	Settle *ledger.Row // replaces the open row of the same ID
+	// Line is what a list of jobs shows of this one, a small JSON document; nil
+	// leaves the one that is there. It may come without events, for a job that
+	// has none yet: one of an older schema, or a mended one.
+	Line []byte
+	// Snapshot is the job's state at one of its events, this batch's or an older
+	// one; nil leaves the one that is there. It may come without events too.
+	Snapshot *Snapshot
+}
+
+// Snapshot is the fold of a job's events up to Seq, as JSON: it saves reading them.
+type Snapshot struct {
+	Seq   int64
+	State []byte
 }
 
 // Entry is a job in the index.
@@ -53,6 +68,47 @@ type Entry struct {
 	Title  string
 	Status job.Status
 	Seq    int64
+	Line   []byte // as in Batch; nil when none was written or it had to be dropped
+}
+
+// Found is a job, or a task of one, that an id or a key means. Task and Key are
+// empty when it is the job.
+type Found struct {
+	Job  string
+	Task string
+	Key  string
+}
+
+// Sum is the ledger's rows of one job, task, attempt, traffic and model. A sum
+// of tokens leaves out what is unknown, and is nil when all of it is; Cost is nil
+// when the cost of any row is unknown, and Known is then what is known of it.
+type Sum struct {
+	Job          string
+	Task         string
+	Attempt      string
+	Traffic      string
+	Model        catalog.Ref
+	Requests     int
+	Pictures     int
+	TokensIn     *int64
+	TokensOut    *int64
+	TokensCached *int64
+	Cost         *float64 // USD
+	Known        float64  // USD
+}
+
+// Blob is a file of the album.
+type Blob struct {
+	SHA256 string
+	Bytes  int64
+	Time   time.Time // when it was put last
+}
+
+// Size is what the record takes up, in bytes.
+type Size struct {
+	DB      int64 // record.db and its log
+	Blobs   int64
+	Backups int64
 }
 
 // Verdict is the answer to a reservation.

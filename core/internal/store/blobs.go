@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/relo-dev/relo/core/internal/record"
 )
@@ -18,7 +19,13 @@ func (s *Store) PutBlob(data []byte) (sha string, err error) {
 	sum := sha256.Sum256(data)
 	sha = hex.EncodeToString(sum[:])
 	name := s.blobFile(sha)
+	s.album.RLock()
+	defer s.album.RUnlock()
 	if _, err := s.Blob(sha); err == nil {
+		now := time.Now()
+		if err := os.Chtimes(name, now, now); err != nil { // young again: DropBlobs leaves it for the event that will name it
+			return "", fmt.Errorf("keep a picture: %w", err)
+		}
 		return sha, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {

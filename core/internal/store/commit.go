@@ -3,11 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
-	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/ledger"
 	"github.com/relo-dev/relo/core/internal/record"
 )
@@ -28,8 +27,18 @@ type commit struct {
 
 // Commit writes a batch whole, or nothing of it: record.ErrStale when a lease
 // is not as the batch says. When it returns nil the batch is on the disk.
+//
+// A job whose journal is damaged in the middle takes no more events: a
+// *record.DamageError says so.
 func (s *Store) Commit(ctx context.Context, b record.Batch) error {
-	return s.do(ctx, func(ctx context.Context, tx *sql.Tx) error { return apply(ctx, tx, b) })
+	if d := s.readOnly(b.Job); d != nil && len(b.Events) > 0 {
+		return d
+	}
+	err := s.do(ctx, func(ctx context.Context, tx *sql.Tx) error { return apply(ctx, tx, b) })
+	if d, ok := errors.AsType[*record.DamageError](err); ok {
+		s.note(d)
+	}
+	return err
 }
 
 func (s *Store) do(ctx context.Context, work func(context.Context, *sql.Tx) error) error {
@@ -73,6 +82,9 @@ func (s *Store) commitGroup(group []commit) {
 	results := make([]error, len(group))
 	err := func() error {
 		ctx := context.Background() // a caller that leaves must not tear the others' group apart
+		if err := s.breakSeal(); err != nil {
+			return err
+		}
 		tx, err := s.writer.BeginTx(ctx, nil)
 		if err != nil {
 			return fmt.Errorf("begin a commit: %w", err)
@@ -83,17 +95,38 @@ func (s *Store) commitGroup(group []commit) {
 				return err
 			}
 		}
+		if !slices.Contains(results, nil) {
+			return nil // nothing was written
+		}
+		count := s.commits + 1
+		if _, err := tx.ExecContext(ctx, `UPDATE meta SET value = ? WHERE key = 'commits'`, count); err != nil {
+			return fmt.Errorf("count the commit: %w", err)
+		}
 		if err := tx.Commit(); err != nil {
 			return fmt.Errorf("commit to the record: %w", err)
 		}
+		s.commits = count
+		_ = s.writeMark(count) // the commit is on the disk: a mark that lags only says less
 		return nil
 	}()
 	for i, c := range group {
 		if err != nil {
 			results[i] = err
 		}
-		c.done <- results[i]
+		c.done <- s.judge(results[i])
 	}
+}
+
+// breakSeal takes the seal away before the file changes.
+func (s *Store) breakSeal() error {
+	if !s.sealed {
+		return nil
+	}
+	if err := unseal(s.file); err != nil {
+		return fmt.Errorf("take the seal of the record away: %w", err)
+	}
+	s.sealed = false
+	return nil
 }
 
 // inSavepoint runs one commit so that its failure undoes it alone. The second
@@ -131,28 +164,6 @@ func apply(ctx context.Context, tx *sql.Tx, b record.Batch) error {
 	}
 	if b.Settle != nil {
 		return settle(ctx, tx, *b.Settle)
-	}
-	return nil
-}
-
-func applyEvents(ctx context.Context, tx *sql.Tx, b record.Batch) error {
-	if len(b.Events) == 0 {
-		return nil
-	}
-	for _, e := range b.Events {
-		text, err := json.Marshal(e)
-		if err != nil {
-			return fmt.Errorf("encode event %d of %s: %w", e.Seq, b.Job, err)
-		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO events VALUES (?, ?, ?, ?)`, b.Job, e.Seq, string(e.Kind), string(text)); err != nil {
-			return fmt.Errorf("write event %d of %s: %w", e.Seq, b.Job, err)
-		}
-	}
-	last := b.Events[len(b.Events)-1].Seq
-	_, err := tx.ExecContext(ctx, `INSERT INTO jobs VALUES (?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET title = excluded.title, status = excluded.status, seq = excluded.seq`, b.Job, b.Title, string(b.Status), last)
-	if err != nil {
-		return fmt.Errorf("write the index of %s: %w", b.Job, err)
 	}
 	return nil
 }
@@ -199,85 +210,6 @@ func grant(ctx context.Context, tx *sql.Tx, l record.Lease) error {
 		return record.ErrStale
 	}
 	return nil
-}
-
-// Leases lists the live leases.
-func (s *Store) Leases(ctx context.Context) ([]record.Lease, error) {
-	rows, err := s.reader.QueryContext(ctx, `SELECT task, job, attempt, worker, epoch FROM leases WHERE live = 1`)
-	if err != nil {
-		return nil, fmt.Errorf("read the leases: %w", err)
-	}
-	return collect(rows, func(l *record.Lease) []any { return []any{&l.Task, &l.Job, &l.Attempt, &l.Worker, &l.Epoch} })
-}
-
-// collect reads every row into a T through the places that fields gives.
-func collect[T any](rows *sql.Rows, fields func(*T) []any) ([]T, error) {
-	defer func() { _ = rows.Close() }()
-	var out []T
-	for rows.Next() {
-		var one T
-		if err := rows.Scan(fields(&one)...); err != nil {
-			return nil, fmt.Errorf("read a row: %w", err)
-		}
-		out = append(out, one)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read rows: %w", err)
-	}
-	return out, nil
-}
-
-// Jobs lists the index of jobs, newest first.
-func (s *Store) Jobs(ctx context.Context) ([]record.Entry, error) {
-	rows, err := s.reader.QueryContext(ctx, `SELECT id, title, status, seq FROM jobs ORDER BY id DESC`)
-	if err != nil {
-		return nil, fmt.Errorf("read the jobs: %w", err)
-	}
-	return collect(rows, func(e *record.Entry) []any { return []any{&e.ID, &e.Title, &e.Status, &e.Seq} })
-}
-
-// Events gives the events of a job after seq, oldest first, at most limit of
-// them (0: all).
-func (s *Store) Events(ctx context.Context, id string, after int64, limit int) ([]job.Event, error) {
-	if limit <= 0 {
-		limit = -1
-	}
-	rows, err := s.reader.QueryContext(ctx, `SELECT json FROM events WHERE job = ? AND seq > ? ORDER BY seq LIMIT ?`, id, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read the events of %s: %w", id, err)
-	}
-	texts, err := collect(rows, func(t *string) []any { return []any{t} })
-	if err != nil {
-		return nil, err
-	}
-	out := make([]job.Event, len(texts))
-	for i, t := range texts {
-		if err := json.Unmarshal([]byte(t), &out[i]); err != nil {
-			return nil, fmt.Errorf("event %d after %d of %s is damaged: %w", i+1, after, id, err)
-		}
-	}
-	return out, nil
-}
-
-// Outbox gives the oldest messages that wait to be published.
-func (s *Store) Outbox(ctx context.Context, limit int) ([]record.Message, error) {
-	rows, err := s.reader.QueryContext(ctx, `SELECT seq, subject, id, payload FROM outbox ORDER BY seq LIMIT ?`, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read the outbox: %w", err)
-	}
-	return collect(rows, func(m *record.Message) []any { return []any{&m.Seq, &m.Subject, &m.ID, &m.Payload} })
-}
-
-// Published takes messages out of the outbox.
-func (s *Store) Published(ctx context.Context, seqs []int64) error {
-	return s.do(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, q := range seqs {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM outbox WHERE seq = ?`, q); err != nil {
-				return fmt.Errorf("clear the outbox: %w", err)
-			}
-		}
-		return nil
-	})
 }
 
 func settle(ctx context.Context, tx *sql.Tx, r ledger.Row) error {

@@ -70,7 +70,7 @@ func (s *Store) Rows(ctx context.Context, id string, since time.Time) ([]ledger.
 		tokens_cached, pictures, picture_tokens, cost, ms, outcome FROM usage WHERE (? = '' OR job = ?) AND time >= ? ORDER BY time, id`,
 		id, id, since.UnixMilli())
 	if err != nil {
-		return nil, fmt.Errorf("read the ledger: %w", err)
+		return nil, s.said("read the ledger", err)
 	}
 	type flat struct {
 		ledger.Row
@@ -83,7 +83,7 @@ func (s *Store) Rows(ctx context.Context, id string, since time.Time) ([]ledger.
 		}
 	})
 	if err != nil {
-		return nil, err
+		return nil, s.said("read the ledger", err)
 	}
 	out := make([]ledger.Row, len(list))
 	for i, f := range list {
@@ -91,4 +91,26 @@ func (s *Store) Rows(ctx context.Context, id string, since time.Time) ([]ledger.
 		out[i] = f.Row
 	}
 	return out, nil
+}
+
+// Sums gives the ledger's rows summed by job, task, attempt, traffic and model,
+// of one job or, when id is empty, of all jobs since a time: ordered by job, in
+// the order of their first rows.
+func (s *Store) Sums(ctx context.Context, id string, since time.Time) ([]record.Sum, error) {
+	where, args := `time >= ?`, []any{since.UnixMilli()}
+	if id != "" {
+		where, args = `job = ? AND time >= ?`, []any{id, since.UnixMilli()}
+	}
+	rows, err := s.reader.QueryContext(ctx, `SELECT job, task, attempt, traffic, model, count(*), sum(pictures), sum(tokens_in), sum(tokens_out),
+		sum(tokens_cached), CASE WHEN count(cost) = count(*) THEN sum(cost) END, total(cost) FROM usage WHERE `+where+`
+		GROUP BY job, task, attempt, traffic, model ORDER BY job, min(time), min(id)`, args...)
+	if err != nil {
+		return nil, s.said("sum the ledger", err)
+	}
+	list, err := collect(rows, func(m *record.Sum) []any {
+		return []any{
+			&m.Job, &m.Task, &m.Attempt, &m.Traffic, &m.Model, &m.Requests, &m.Pictures, &m.TokensIn, &m.TokensOut, &m.TokensCached, &m.Cost, &m.Known,
+		}
+	})
+	return list, s.said("sum the ledger", err)
 }
