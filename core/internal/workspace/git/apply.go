@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,7 +35,8 @@ const inTheWay = "in-the-way"
 // A conflict changes nothing and is listed. What was there is kept in BackupRef
 // first; each file is looked at right before it is written, and one that was
 // edited meanwhile ends the apply with KindEdited. Calling it again, after that or
-// a crash, goes on where it ended.
+// a crash, goes on where it ended. KindInProgress while the person has a merge,
+// rebase or the like under way.
 func (r *Repo) Apply(ctx context.Context, spec ApplySpec) (Applied, error) {
 	if err := checkIDs(spec.Job); err != nil {
 		return Applied{}, err
@@ -47,6 +47,9 @@ func (r *Repo) Apply(ctx context.Context, spec ApplySpec) (Applied, error) {
 	}
 	r.files.Lock()
 	defer r.files.Unlock()
+	if err := r.quiet("apply job " + spec.Job); err != nil {
+		return Applied{}, err
+	}
 	plan, err := r.planned(ctx, applyingRef(spec.Job))
 	if err == nil {
 		done, err := r.finish(ctx, spec.Job, plan)
@@ -189,66 +192,17 @@ func (r *Repo) finish(ctx context.Context, job string, p plan) (Applied, error) 
 	return done, r.DeleteRef(ctx, applyingRef(job))
 }
 
-// Undo puts the files that the job's apply changed back to what they were before.
-// When one of them was edited since, nothing is changed and the error is
-// KindEdited with the paths; KindNotFound when nothing is applied. It may be
-// repeated after a crash.
-func (r *Repo) Undo(ctx context.Context, job string) ([]Change, error) {
-	if err := checkIDs(job); err != nil {
-		return nil, err
-	}
-	r.files.Lock()
-	defer r.files.Unlock()
-	p, err := r.planned(ctx, applyingRef(job))
-	if Is(err, KindNotFound) {
-		p, err = r.planned(ctx, appliedRef(job))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("undo job %s: %w", job, err)
-	}
-	files, err := r.undo(ctx, job, p)
-	if err != nil {
-		return nil, fmt.Errorf("undo job %s: %w", job, err)
-	}
-	return files, nil
-}
-
-func (r *Repo) undo(ctx context.Context, job string, p plan) ([]Change, error) {
-	steps, err := r.steps(ctx, p.commit, p.ours)
-	if err != nil {
-		return nil, err
-	}
-	h, err := r.hands(ctx)
-	if err != nil {
-		return nil, err
-	}
-	edited, blocked, err := h.preflight(ctx, steps)
-	h.close()
-	if err != nil {
-		return nil, err
-	}
-	if edited = append(edited, blocked...); len(edited) > 0 {
-		return nil, &Error{
-			Kind: KindEdited, Doing: "undo", Words: "edited since the apply: " + listed(edited),
-			Hint: "nothing was changed; the files as they were before are in " + backupRef(job), Paths: edited,
-		}
-	}
-	if err := r.write(ctx, p.ours, steps, job); err != nil {
-		return nil, err
-	}
-	files, err := r.Changes(ctx, p.commit, p.ours)
-	if err != nil {
-		return nil, err
-	}
-	return files, errors.Join(r.DeleteRef(ctx, applyingRef(job)), r.DeleteRef(ctx, appliedRef(job)))
-}
-
 // step is one path to change in the person's folder. A mode of absent means that
 // there is nothing.
 type step struct {
-	path           string
-	oldMode, oldID string
-	newMode, newID string
+	path     string
+	old, new side
+}
+
+// side is what a tree has at a path.
+type side struct {
+	mode, id string
+	lfs      pointer // when the file is a pointer
 }
 
 const absent = "000000"
@@ -269,8 +223,8 @@ func (r *Repo) steps(ctx context.Context, from, to string) ([]step, error) {
 		if len(words) != 5 {
 			return nil, fmt.Errorf("compare trees: %q is not understood", bound(parts[0], 200))
 		}
-		s := step{path: parts[1], oldMode: words[0], newMode: words[1], oldID: words[2], newID: words[3]}
-		if s.oldMode == gitlinkMode || s.newMode == gitlinkMode {
+		s := step{path: parts[1], old: side{mode: words[0], id: words[2]}, new: side{mode: words[1], id: words[3]}}
+		if s.old.mode == gitlinkMode || s.new.mode == gitlinkMode {
 			continue // a submodule's folder is the person's own affair
 		}
 		if err := checkPath(s.path); err != nil {
@@ -279,16 +233,37 @@ func (r *Repo) steps(ctx context.Context, from, to string) ([]step, error) {
 		list = append(list, s)
 	}
 	slices.SortFunc(list, func(a, b step) int {
-		if (a.newMode == absent) != (b.newMode == absent) {
-			if a.newMode == absent {
+		if (a.new.mode == absent) != (b.new.mode == absent) {
+			if a.new.mode == absent {
 				return -1
 			}
 			return 1
 		}
-		if a.newMode == absent {
+		if a.new.mode == absent {
 			return strings.Compare(b.path, a.path)
 		}
 		return strings.Compare(a.path, b.path)
 	})
-	return list, nil
+	return list, r.findPointers(ctx, list)
+}
+
+// findPointers notes which sides are pointers of LFS.
+func (r *Repo) findPointers(ctx context.Context, list []step) error {
+	var ids []string
+	for _, s := range list {
+		for _, d := range []side{s.old, s.new} {
+			if strings.HasPrefix(d.mode, "100") {
+				ids = append(ids, d.id)
+			}
+		}
+	}
+	texts, err := r.smallBlobs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		list[i].old.lfs, _ = parsePointer(texts[list[i].old.id])
+		list[i].new.lfs, _ = parsePointer(texts[list[i].new.id])
+	}
+	return nil
 }

@@ -52,17 +52,9 @@ func (r *Repo) Commit(ctx context.Context, worktree string, spec CommitSpec) (do
 		return done, err
 	}
 	defer func() { err = errors.Join(err, dropIndex(c.index)) }()
-	note, err := r.stage(ctx, c)
-	if err != nil {
+	if done.Tree, done.Notes, err = r.treeNow(ctx, c, done.Parent); err != nil {
 		return done, fmt.Errorf("commit attempt %s: %w", spec.Attempt, err)
 	}
-	if err := r.restoreOwn(ctx, c, done.Parent); err != nil {
-		return done, err
-	}
-	if done.Tree, err = r.writeTree(ctx, c); err != nil {
-		return done, fmt.Errorf("commit attempt %s: %w", spec.Attempt, err)
-	}
-	done.Notes = note.words()
 	if done.Files, err = r.Changes(ctx, done.Parent, done.Tree); err != nil {
 		return done, err
 	}
@@ -77,6 +69,26 @@ func (r *Repo) Commit(ctx context.Context, worktree string, spec CommitSpec) (do
 		}
 	}
 	return done, r.SetRef(ctx, attemptRef(spec.Attempt), done.Commit)
+}
+
+// treeNow makes a tree of what a worktree holds, and says what it leaves out.
+func (r *Repo) treeNow(ctx context.Context, c call, base string) (tree string, notes []string, err error) {
+	note, err := r.stage(ctx, c, true)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := r.restoreOwn(ctx, c, base); err != nil {
+		return "", nil, err
+	}
+	modules, err := r.keepLinks(ctx, c, &note, base)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := r.cleanAdded(ctx, c, note.all, base); err != nil {
+		return "", nil, err
+	}
+	tree, err = r.writeTree(ctx, c)
+	return tree, append(note.words(), modules...), err
 }
 
 // ownTrailer is a line that would pass for one of Relo's trailers.

@@ -22,7 +22,7 @@ var statusWords = map[byte]string{'A': "added", 'M': "modified", 'T': "modified"
 // Changes lists what differs from one commit (or tree) to another, by path.
 func (r *Repo) Changes(ctx context.Context, from, to string) ([]Change, error) {
 	res, err := r.run(ctx, call{at: r.home, plain: true, args: []string{
-		"diff-tree", "-r", "-z", "-M", "--raw", "--numstat", "--no-abbrev", "--no-ext-diff", "--no-textconv",
+		"-c", "core.bigFileThreshold=" + bigFile, "diff-tree", "-r", "-z", "-M", "--raw", "--numstat", "--no-abbrev", "--no-ext-diff", "--no-textconv",
 		"--ignore-submodules=none", "--end-of-options", from, to,
 	}})
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *Repo) Diff(ctx context.Context, from, to string, limit int) (patch stri
 		return "", true, nil
 	}
 	res, err := r.run(ctx, call{at: r.home, plain: true, limit: limit, cut: true, args: []string{
-		"diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color",
+		"-c", "core.bigFileThreshold=" + bigFile, "diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color",
 		"--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", from, to,
 	}})
 	if err != nil {

@@ -13,7 +13,7 @@ type Kind string
 // The kinds.
 const (
 	KindNoRepository Kind = "no-repository" // not inside a git repository
-	KindNoCommits    Kind = "no-commits"    // a repository without a commit
+	KindNoCommits    Kind = "no-commits"    // HEAD names a commit that is not there
 	KindNoWorktree   Kind = "no-worktree"   // a bare repository, or one whose files are elsewhere
 	KindNoGit        Kind = "no-git"        // the program is missing
 	KindOldGit       Kind = "old-git"       // older than 2.38
@@ -25,6 +25,9 @@ const (
 	KindEdited       Kind = "edited"        // a file was edited meanwhile; nothing of it was lost
 	KindTooBig       Kind = "too-big"       // over a limit of this package
 	KindBadName      Kind = "bad-name"      // an id, ref or path that is not allowed
+	KindInProgress   Kind = "in-progress"   // a merge, rebase or the like that the person has to end first
+	KindUnfit        Kind = "unfit-folder"  // a folder without git that is too much to work on
+	KindInUse        Kind = "in-use"        // the person has the branch checked out, or work of theirs on it
 )
 
 // Error is a refusal with git's own words (bounded) and our reading of them.

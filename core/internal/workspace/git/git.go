@@ -2,7 +2,8 @@
 // a commit, a worktree for each attempt, merges without a worktree, and the apply
 // with its undo. It runs the real git program with everything off that a
 // repository could start, and never changes the person's index, branch or HEAD;
-// their files only in Apply and Undo, and never over an edit of theirs.
+// their files only in Apply and Undo, and never over an edit of theirs. A folder
+// without git gets a shadow repository elsewhere.
 package git
 
 import (
@@ -24,6 +25,7 @@ type Repo struct {
 	env     []string
 	home    place  // the person's working tree
 	common  string // the git dir shared by all worktrees
+	shadow  bool   // the git dir is Relo's own, the folder knows nothing of it
 
 	adding  sync.Mutex // one worktree is added or removed at a time
 	merging sync.Mutex // one merge at a time; against other processes the ref's old value guards
@@ -32,36 +34,63 @@ type Repo struct {
 	beforeWrite func(path string) // set by tests only, to edit a file at the worst moment
 }
 
-// Open finds the repository around dir. Errors are of kind KindNoGit, KindOldGit,
-// KindNoRepository, KindNoWorktree, KindNoCommits or KindOwner.
+// Open finds the repository around dir. One without a commit, with a detached
+// head or with a merge under way is opened like any other. Errors are of kind
+// KindNoGit, KindOldGit, KindNoRepository, KindNoWorktree, KindNoCommits or KindOwner.
 func Open(ctx context.Context, dir string) (*Repo, error) {
-	program, err := exec.LookPath("git")
+	r, dir, err := start(ctx, dir)
 	if err != nil {
-		return nil, &Error{Kind: KindNoGit, Doing: "look for git", Hint: "install git 2.38 or newer", Err: err}
-	}
-	if program, err = filepath.Abs(program); err != nil {
-		return nil, fmt.Errorf("find git: %w", err)
-	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return nil, fmt.Errorf("find %s: %w", dir, err)
-	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, &Error{Kind: KindNoRepository, Doing: "open " + dir, Words: "no such folder", Err: err}
-	}
-	r := &Repo{program: program, env: cleanEnv(os.Environ())}
-	if err := r.checkVersion(ctx, dir); err != nil {
 		return nil, err
 	}
 	if err := r.find(ctx, dir); err != nil {
 		return nil, err
 	}
-	if _, err := r.Resolve(ctx, "HEAD"); err != nil {
-		return nil, &Error{
-			Kind: KindNoCommits, Doing: "open " + r.home.tree, Words: "the repository has no commits yet",
-			Hint: "make a first one: git add -A && git commit", Err: err,
-		}
+	if _, err := r.head(ctx); err != nil {
+		return nil, err
 	}
 	return r, nil
+}
+
+// start finds git and looks at its version; dir comes back absolute.
+func start(ctx context.Context, dir string) (*Repo, string, error) {
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return nil, "", &Error{Kind: KindNoGit, Doing: "look for git", Hint: "install git 2.38 or newer", Err: err}
+	}
+	if program, err = filepath.Abs(program); err != nil {
+		return nil, "", fmt.Errorf("find git: %w", err)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, "", fmt.Errorf("find %s: %w", dir, err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, "", &Error{Kind: KindNoRepository, Doing: "open " + dir, Words: "no such folder", Err: err}
+	}
+	r := &Repo{program: program, env: cleanEnv(os.Environ())}
+	return r, dir, r.checkVersion(ctx, dir)
+}
+
+// head gives the person's HEAD; empty when it is unborn, that is, before the
+// first commit, and in a shadow repository.
+func (r *Repo) head(ctx context.Context) (string, error) {
+	if r.shadow {
+		return "", nil
+	}
+	id, err := r.Resolve(ctx, "HEAD")
+	if !Is(err, KindNotFound) {
+		return id, err
+	}
+	branch, berr := r.text(ctx, call{at: r.home, plain: true, args: []string{"symbolic-ref", "--quiet", "HEAD"}})
+	if berr == nil {
+		res, rerr := r.run(ctx, call{at: r.home, plain: true, okay: []int{1}, args: []string{"show-ref", "--verify", "--quiet", branch}})
+		if rerr == nil && res.code == 1 {
+			return "", nil
+		}
+	}
+	return "", &Error{
+		Kind: KindNoCommits, Doing: "open " + r.home.tree, Words: "HEAD names a commit that is not there",
+		Hint: "look with `git fsck`, or switch to a branch that works: git switch <branch>", Err: err,
+	}
 }
 
 // Root is the person's working tree, an absolute path.
@@ -104,7 +133,7 @@ func (r *Repo) find(ctx context.Context, dir string) error {
 	}})
 	if err != nil {
 		if e, ok := asError(err); ok && e.Kind == KindNoRepository {
-			e.Hint = "run `git init` there and make a first commit"
+			e.Hint = "run `git init` there"
 		}
 		return err
 	}

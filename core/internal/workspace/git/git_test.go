@@ -151,8 +151,9 @@ func (b *box) untouched() string {
 func TestOpenNamesWhatIsWrong(t *testing.T) {
 	b := newBox(t, map[string]string{"a": "a"})
 	ctx := t.Context()
-	empty, bare, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
-	b.gitIn("", "init", "-q", empty)
+	broken, bare, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
+	b.gitIn("", "init", "-q", "-b", "main", broken)
+	writeAt(t, broken, ".git/refs/heads/main", strings.Repeat("12", 20)+"\n")
 	b.gitIn("", "init", "-q", "--bare", bare)
 	b.gitIn("", "init", "-q", elsewhere)
 	b.gitIn(elsewhere, "config", "core.worktree", b.dir)
@@ -162,7 +163,7 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 	}{
 		{t.TempDir(), "no repository", KindNoRepository},
 		{filepath.Join(b.dir, "nothing here"), "no folder", KindNoRepository},
-		{empty, "no commits", KindNoCommits},
+		{broken, "HEAD is broken", KindNoCommits},
 		{bare, "bare", KindNoWorktree},
 		{elsewhere, "core.worktree leads into another folder", KindNoWorktree},
 	} {

@@ -41,10 +41,10 @@ func (r *Repo) SourcesHash(ctx context.Context, worktree string) (sum string, pi
 		"GIT_OBJECT_DIRECTORY=" + objects,
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(filepath.Join(r.common, "objects")),
 	}
-	if _, err := r.stage(ctx, c); err != nil {
+	if _, err := r.stage(ctx, c, false); err != nil {
 		return "", nil, fmt.Errorf("hash the sources: %w", err)
 	}
-	if err := r.forgetIgnored(ctx, c); err != nil {
+	if err := r.dropIgnored(ctx, c, func() (string, error) { return r.baseOf(ctx, at) }); err != nil {
 		return "", nil, fmt.Errorf("hash the sources: %w", err)
 	}
 	list, err := r.entries(ctx, c)
@@ -69,45 +69,13 @@ func digest(list []entry) (string, map[string]string) {
 	return hex.EncodeToString(all.Sum(nil)), pictures
 }
 
-// forgetIgnored takes out what an earlier call took in and a newer .gitignore
-// leaves out, unless it was committed.
-func (r *Repo) forgetIgnored(ctx context.Context, c call) error {
-	c.args = []string{"ls-files", "-z", "-c", "-i", "--exclude-standard"}
-	res, err := r.run(ctx, c)
-	ignored := fields(res.out)
-	if err != nil || len(ignored) == 0 {
-		return err
-	}
-	base, err := r.baseOf(ctx, c.at)
-	if err != nil {
-		return err
-	}
-	committed, err := r.treeEntries(ctx, base)
-	if err != nil {
-		return err
-	}
-	keep := map[string]bool{}
-	for _, e := range committed {
-		keep[e.path] = true
-	}
-	var drop strings.Builder
-	for _, name := range ignored {
-		if !keep[name] {
-			drop.WriteString(name + "\x00")
-		}
-	}
-	if drop.Len() == 0 {
-		return nil
-	}
-	c.args, c.in = []string{"update-index", "--force-remove", "-z", "--stdin"}, []byte(drop.String())
-	_, err = r.run(ctx, c)
-	return err
-}
-
 // alternate quotes a path for git's list of object folders.
 func alternate(dir string) string {
 	if !strings.ContainsAny(dir, ":;\"\n\\") {
 		return dir
 	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(dir) + `"`
+	return `"` + quoter.Replace(dir) + `"`
 }
+
+// quoter writes a name the way git reads one in quotes.
+var quoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)

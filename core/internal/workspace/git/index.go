@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 )
@@ -16,12 +15,6 @@ import (
 const ownFolder = ".relo"
 
 const gitlinkMode = "160000"
-
-// staged says what a staging left out.
-type staged struct {
-	submodules []string // recorded as their index says, their files are not carried
-	nested     []string // repositories inside the folder that are not submodules
-}
 
 // indexCall prepares calls on a private copy of an index, with the guard's
 // listing made once for all of them.
@@ -92,72 +85,6 @@ func (r *Repo) ownDir() (string, error) {
 	return dir, nil
 }
 
-// stage brings a private index to what the working tree holds: changed, deleted
-// and new files that are not ignored. Not staged: Relo's own folder, submodules
-// and repositories inside the folder.
-func (r *Repo) stage(ctx context.Context, c call) (staged, error) {
-	var note staged
-	refresh := c
-	refresh.args, refresh.okay = []string{"update-index", "-q", "--ignore-submodules", "--refresh"}, []int{1}
-	if _, err := r.run(ctx, refresh); err != nil {
-		return note, fmt.Errorf("look at the files: %w", err)
-	}
-	entries, err := r.entries(ctx, c)
-	if err != nil {
-		return note, err
-	}
-	skip := map[string]bool{}
-	var paths []string
-	for _, e := range entries {
-		if e.mode == gitlinkMode {
-			skip[e.path] = true
-			note.submodules = append(note.submodules, e.path)
-		} else if e.stage != "0" {
-			paths = append(paths, e.path)
-		}
-	}
-	list := c
-	list.args = []string{"ls-files", "-z", "-t", "-m", "-d", "-o", "--exclude-standard"}
-	res, err := r.run(ctx, list)
-	if err != nil {
-		return note, fmt.Errorf("list changed files: %w", err)
-	}
-	added, above := map[string]bool{}, map[string]bool{}
-	var changed []string
-	for _, line := range fields(res.out) {
-		tag, name, _ := strings.Cut(line, " ")
-		switch {
-		case own(name) || skip[name]:
-		case strings.HasSuffix(name, "/"):
-			note.nested = append(note.nested, strings.TrimSuffix(name, "/"))
-		case tag == "?":
-			added[name] = true
-			for dir := path.Dir(name); dir != "." && !above[dir]; dir = path.Dir(dir) {
-				above[dir] = true
-			}
-			paths = append(paths, name)
-		default:
-			changed = append(changed, name)
-		}
-	}
-	for _, name := range changed {
-		// When a folder became a file or a link, or a file a folder, adding the new removes the old.
-		if !below(name, added) && !above[name] {
-			paths = append(paths, name)
-		}
-	}
-	if len(paths) == 0 {
-		return note, nil
-	}
-	update := c
-	update.args = []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}
-	update.in = []byte(strings.Join(paths, "\x00") + "\x00")
-	if _, err := r.run(ctx, update); err != nil {
-		return note, fmt.Errorf("take the changed files: %w", err)
-	}
-	return note, nil
-}
-
 func own(name string) bool { return name == ownFolder || strings.HasPrefix(name, ownFolder+"/") }
 
 // below reports whether some folder above name is in set.
@@ -225,16 +152,12 @@ func (r *Repo) restoreOwn(ctx context.Context, c call, base string) error {
 	if len(have) == 0 && len(want) == 0 {
 		return nil
 	}
-	var in strings.Builder
+	var lines []string
 	for _, e := range have {
-		fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", len(e.id)), e.path)
+		lines = append(lines, e.gone())
 	}
 	for _, e := range want {
-		fmt.Fprintf(&in, "%s %s 0\t%s\x00", e.mode, e.id, e.path)
+		lines = append(lines, e.line())
 	}
-	c.args, c.in = []string{"update-index", "-z", "--replace", "--index-info"}, []byte(in.String())
-	if _, err := r.run(ctx, c); err != nil {
-		return fmt.Errorf("leave %s out: %w", ownFolder, err)
-	}
-	return nil
+	return r.indexInfo(ctx, c, lines)
 }

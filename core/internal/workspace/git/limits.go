@@ -26,4 +26,24 @@ const (
 	maxListed = 20
 	// maxAdmin bounds a file that git keeps about a worktree: one path.
 	maxAdmin = 64 << 10
+	// maxFile bounds a file that is carried: GitHub refuses one of more than
+	// 100 MiB (docs.github.com, "About large files on GitHub"), so a bigger one
+	// was hardly meant for a commit. Files of LFS are not bounded by it.
+	maxFile = 100 << 20
+	// maxShadowFiles and maxShadowBytes bound a folder without git: far above any
+	// project of a person, far below a home folder or a disk. All of it is copied
+	// once into Relo's state.
+	maxShadowFiles = 100_000
+	maxShadowBytes = 2 << 30
+	// shadowLook bounds the look through a folder without git: 100,000 files take
+	// a second or two; what takes a minute is a disk or a network drive.
+	shadowLook = time.Minute
+	// maxFill bounds the bytes of LFS files that are copied into one worktree:
+	// every attempt has its own.
+	maxFill = 4 << 30
+	// bigFile is from where on git takes a file for binary when it compares: it
+	// would hold it in memory whole.
+	bigFile = "16m"
+	// maxModuleDepth bounds submodules of submodules of submodules.
+	maxModuleDepth = 5
 )

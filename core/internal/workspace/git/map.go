@@ -66,9 +66,13 @@ func (r *Repo) Map(ctx context.Context, commit string, limits MapLimits) (string
 	if err != nil {
 		return "", fmt.Errorf("map: %w", err)
 	}
-	b.WriteString("\nLast commits:\n")
+	title := "\nLast commits:\n"
 	for line := range strings.SplitSeq(subjects, "\n") {
-		fmt.Fprintf(&b, "- %s\n", bound(line, 120))
+		if line == rootSubject || line == workSubject {
+			continue
+		}
+		fmt.Fprintf(&b, "%s- %s\n", title, bound(line, 120))
+		title = ""
 	}
 	return b.String(), nil
 }

@@ -135,6 +135,9 @@ func missing(err error) bool {
 
 // doing names a call by its command, without the caller's data.
 func doing(args []string) string {
+	for len(args) > 2 && args[0] == "-c" {
+		args = args[2:]
+	}
 	if len(args) > 1 && args[0] == "worktree" {
 		return "worktree " + args[1]
 	}

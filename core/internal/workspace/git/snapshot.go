@@ -4,27 +4,42 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"time"
 )
 
 // Snapshot is the person's working tree as a commit.
 type Snapshot struct {
 	Commit string   // on top of Head, or Head itself when nothing is changed
-	Head   string   // the person's HEAD
-	Dirty  int      // paths that differ from Head
+	Head   string   // the person's HEAD; empty before the first commit and without git
+	Dirty  int      // paths that differ from Head; 0 in a folder without git
 	Notes  []string // what is not carried, in words for the person
 }
 
+// rootSubject and workSubject are the subjects of commits that carry a folder's
+// state and tell a reader nothing.
+const (
+	rootSubject = "relo: an empty beginning"
+	workSubject = "relo: uncommitted changes"
+)
+
 // Snapshot commits the person's uncommitted work (changed, deleted and new files
 // that are not ignored) on top of HEAD and points ref at it; the index, the
-// branch and the files are not touched. An empty ref sets none.
+// branch and the files are not touched. Without a HEAD it stands on an empty
+// commit. An empty ref sets none. KindInProgress when conflicts are not resolved.
 func (r *Repo) Snapshot(ctx context.Context, ref string) (s Snapshot, err error) {
 	if ref != "" {
 		if err := checkRef(ref); err != nil {
 			return s, err
 		}
 	}
-	if s.Head, err = r.Resolve(ctx, "HEAD"); err != nil {
+	if r.shadow {
+		if err := r.measure(ctx); err != nil {
+			return s, err
+		}
+	}
+	if s.Head, err = r.head(ctx); err != nil {
 		return s, err
 	}
 	c, err := r.indexCall(ctx, r.home, r.indexOf(r.home))
@@ -32,30 +47,8 @@ func (r *Repo) Snapshot(ctx context.Context, ref string) (s Snapshot, err error)
 		return s, err
 	}
 	defer func() { err = errors.Join(err, dropIndex(c.index)) }()
-	note, err := r.stage(ctx, c)
-	if err != nil {
+	if err := r.snapshot(ctx, c, &s); err != nil {
 		return s, fmt.Errorf("snapshot: %w", err)
-	}
-	s.Notes = note.words()
-	tree, err := r.writeTree(ctx, c)
-	if err != nil {
-		return s, fmt.Errorf("snapshot: %w", err)
-	}
-	headTree, err := r.TreeOf(ctx, s.Head)
-	if err != nil {
-		return s, err
-	}
-	s.Commit = s.Head
-	if tree != headTree {
-		changes, err := r.Changes(ctx, headTree, tree)
-		if err != nil {
-			return s, err
-		}
-		s.Dirty = len(changes)
-		s.Commit, err = r.commitTree(ctx, newCommit{tree: tree, parents: []string{s.Head}, message: "relo: uncommitted changes\n", relo: true})
-		if err != nil {
-			return s, fmt.Errorf("snapshot: %w", err)
-		}
 	}
 	if ref == "" {
 		return s, nil
@@ -63,13 +56,130 @@ func (r *Repo) Snapshot(ctx context.Context, ref string) (s Snapshot, err error)
 	return s, r.SetRef(ctx, ref, s.Commit)
 }
 
+func (r *Repo) snapshot(ctx context.Context, c call, s *Snapshot) error {
+	note, err := r.stage(ctx, c, true)
+	if err != nil {
+		return err
+	}
+	if len(note.unmerged) > 0 {
+		return r.unmergedError(note.unmerged)
+	}
+	if s.Commit = s.Head; s.Head == "" {
+		if s.Commit, err = r.emptyRoot(ctx); err != nil {
+			return err
+		}
+	}
+	if r.shadow {
+		// Its index is kept, and is Relo's: what is ignored by now leaves it.
+		if err := r.dropIgnored(ctx, c, func() (string, error) { return s.Commit, nil }); err != nil {
+			return err
+		}
+	}
+	if s.Notes, err = r.notes(ctx, c, note); err != nil {
+		return err
+	}
+	tree, err := r.writeTree(ctx, c)
+	if err != nil {
+		return err
+	}
+	if r.shadow {
+		if err := ignoreMissing(os.Rename(c.index, r.indexOf(r.home))); err != nil {
+			return fmt.Errorf("keep the index: %w", err)
+		}
+	}
+	headTree, err := r.TreeOf(ctx, s.Commit)
+	if err != nil || tree == headTree {
+		return err
+	}
+	if !r.shadow { // without git there is nothing that changes could be uncommitted to
+		changes, err := r.Changes(ctx, headTree, tree)
+		if err != nil {
+			return err
+		}
+		s.Dirty = len(changes)
+	}
+	s.Commit, err = r.commitTree(ctx, newCommit{tree: tree, parents: []string{s.Commit}, message: workSubject + "\n", relo: true})
+	return err
+}
+
+// notes tells the person what the workspaces will not have, and why.
+func (r *Repo) notes(ctx context.Context, c call, note staged) ([]string, error) {
+	list := note.words()
+	if o, ok := r.ongoing(); ok {
+		list = append(list, o.name+" is under way: the files are carried as they are now, and nothing can be applied before it is ended")
+	}
+	modules, err := r.moduleNotes(ctx, note.links)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, modules...)
+	all, err := r.entries(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	lfs, err := r.lfsNotes(ctx, c, all)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, lfs...)
+	if clash := caseClashes(all); len(clash) > 0 {
+		list = append(list, "names that differ only in case, of which some systems keep one only: "+listed(clash))
+	}
+	return list, nil
+}
+
 func (n staged) words() []string {
 	var list []string
-	if len(n.submodules) > 0 {
-		list = append(list, "submodules are not carried, their folders are empty in the workspaces: "+listed(n.submodules))
-	}
 	if len(n.nested) > 0 {
 		list = append(list, "repositories inside the folder are not carried: "+listed(n.nested))
+	}
+	if len(n.huge) > 0 {
+		list = append(list, fmt.Sprintf("files of more than %s are not carried as they are now: %s", sized(maxFile), listed(n.huge)))
+	}
+	if len(n.made) > 0 {
+		list = append(list, "folders that tools make are left out: "+listed(n.made))
+	}
+	return list
+}
+
+// lfsNotes names the files of LFS whose contents no worktree will have.
+func (r *Repo) lfsNotes(ctx context.Context, c call, all []entry) ([]string, error) {
+	files, err := r.pointers(ctx, c, all)
+	if err != nil {
+		return nil, err
+	}
+	var missing, over []string
+	left := int64(maxFill)
+	for _, f := range files {
+		switch {
+		case !r.hasObject(f.pointer):
+			missing = append(missing, f.path)
+		case f.size > left:
+			over = append(over, f.path)
+		default:
+			left -= f.size
+		}
+	}
+	var list []string
+	if len(missing) > 0 {
+		list = append(list, "files of LFS that are not on this machine are pointers in the workspaces: "+listed(missing)+"; run `git lfs fetch` for their contents")
+	}
+	if len(over) > 0 {
+		list = append(list, fmt.Sprintf("files of LFS beyond the first %s are pointers in the workspaces: %s", sized(maxFill), listed(over)))
+	}
+	return list, nil
+}
+
+// caseClashes lists paths that are one on a file system without case.
+func caseClashes(all []entry) []string {
+	seen := make(map[string]string, len(all))
+	var list []string
+	for _, e := range all {
+		low := strings.ToLower(e.path)
+		if first, ok := seen[low]; ok && first != e.path {
+			list = append(list, first, e.path)
+		}
+		seen[low] = e.path
 	}
 	return list
 }

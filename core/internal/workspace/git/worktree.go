@@ -20,13 +20,27 @@ const hashIndex = "relo-index"
 // AddWorktree checks commit out, detached, into the new folder path, which must
 // lie outside the person's folder (KindBadName). KindExists when something is
 // there already. No hook and no filter runs.
+//
+// Files of LFS and submodules are filled from what the person has on this
+// machine; the others stay pointers and empty folders.
 func (r *Repo) AddWorktree(ctx context.Context, path, commit string) error {
+	return r.AddWorktreeAt(ctx, path, commit, commit)
+}
+
+// AddWorktreeAt is AddWorktree for work that goes on: the worktree begins at base,
+// as Commit will have it, and holds the files of another commit, staged.
+func (r *Repo) AddWorktreeAt(ctx context.Context, path, base, files string) error {
 	path, err := r.outside(path)
 	if err != nil {
 		return err
 	}
-	id, err := r.Resolve(ctx, commit)
+	id, err := r.Resolve(ctx, base)
 	if err != nil {
+		return err
+	}
+	if files == base {
+		files = id
+	} else if files, err = r.Resolve(ctx, files); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -34,7 +48,7 @@ func (r *Repo) AddWorktree(ctx context.Context, path, commit string) error {
 	}
 	at, err := r.register(ctx, path, id)
 	if err == nil { // the files are written outside the lock: that is what takes time
-		_, err = r.run(ctx, call{at: at, args: []string{"reset", "--hard", "--quiet"}})
+		err = r.checkOutAll(ctx, at, files)
 	}
 	if err == nil {
 		err = hideOwn(path)
@@ -46,6 +60,26 @@ func (r *Repo) AddWorktree(ctx context.Context, path, commit string) error {
 		return fmt.Errorf("add worktree %s: %w", path, errors.Join(err, r.sweep(context.WithoutCancel(ctx), path)))
 	}
 	return nil
+}
+
+// checkOutAll writes the files of a commit into a registered worktree.
+func (r *Repo) checkOutAll(ctx context.Context, at place, files string) error {
+	settings, err := r.guard(ctx, at)
+	if err != nil {
+		return err
+	}
+	c := call{at: at, settings: settings, args: []string{"read-tree", "--reset", "-u", files}}
+	if _, err := r.run(ctx, c); err != nil {
+		return err
+	}
+	all, err := r.entries(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := r.fill(ctx, c, all); err != nil {
+		return err
+	}
+	return r.addModules(ctx, at, r.home.tree, gitlinks(all), maxModuleDepth)
 }
 
 // register makes the worktree known to git, without its files.

@@ -40,10 +40,13 @@ func (h *hands) close() { _ = h.root.Close() }
 // checkPath refuses what git itself would refuse to check out: trees made by
 // another program may hold such names.
 func checkPath(name string) error {
-	if !fs.ValidPath(name) || name == "." || !filepath.IsLocal(filepath.FromSlash(name)) {
+	if strings.ContainsRune(name, 0) || !filepath.IsLocal(filepath.FromSlash(name)) {
 		return badName("a path to write", name)
 	}
-	for part := range strings.SplitSeq(name, "/") {
+	for part := range strings.SplitSeq(name, "/") { // names that are not UTF-8 are names, too
+		if part == "" || part == "." || part == ".." {
+			return badName("a path to write", name)
+		}
 		low := strings.ToLower(part)
 		if low == ".git" || strings.HasPrefix(low, "git~") || strings.HasPrefix(low, ".git ") || strings.HasPrefix(low, ".git.") || strings.HasPrefix(low, ".git:") {
 			return badName("a path to write", name)
@@ -59,8 +62,8 @@ func (h *hands) preflight(ctx context.Context, steps []step) (edited, blocked []
 	gone := map[string]bool{}  // folders that lose files
 	links := map[string]bool{} // links that become folders
 	for _, s := range steps {
-		links[s.path] = s.newMode == absent && s.oldMode == "120000"
-		for dir := path.Dir(s.path); s.newMode == absent && dir != "."; dir = path.Dir(dir) {
+		links[s.path] = s.new.mode == absent && s.old.mode == "120000"
+		for dir := path.Dir(s.path); s.new.mode == absent && dir != "."; dir = path.Dir(dir) {
 			gone[dir] = true
 		}
 	}
@@ -69,7 +72,7 @@ func (h *hands) preflight(ctx context.Context, steps []step) (edited, blocked []
 		if err != nil {
 			return nil, nil, err
 		}
-		if link && s.newMode != absent {
+		if link && s.new.mode != absent {
 			if !below(s.path, links) {
 				blocked = append(blocked, s.path)
 			}
@@ -81,8 +84,8 @@ func (h *hands) preflight(ctx context.Context, steps []step) (edited, blocked []
 		}
 		switch {
 		case is == stateOld || is == stateNew:
-		case s.oldMode == absent && is == stateFolder && gone[s.path]:
-		case s.oldMode == absent:
+		case s.old.mode == absent && is == stateFolder && gone[s.path]:
+		case s.old.mode == absent:
 			blocked = append(blocked, s.path)
 		default:
 			edited = append(edited, s.path)
@@ -107,22 +110,16 @@ func (h *hands) state(ctx context.Context, s step) (state, error) {
 		return stateOther, err
 	}
 	if info != nil && info.IsDir() {
-		if s.newMode == absent {
+		if s.new.mode == absent {
 			return stateNew, nil // the file is gone; the folder is another step's, or the person's
 		}
 		return stateFolder, nil
 	}
-	for _, want := range []struct {
-		mode, id string
-		is       state
-	}{{s.newMode, s.newID, stateNew}, {s.oldMode, s.oldID, stateOld}} {
-		same, err := h.holds(ctx, s.path, info, want.mode, want.id)
-		if err != nil {
-			return stateOther, err
-		}
-		if same {
-			return want.is, nil
-		}
+	if same, err := h.holds(ctx, s.path, info, s.new); err != nil || same {
+		return stateNew, err
+	}
+	if same, err := h.holds(ctx, s.path, info, s.old); err != nil || same {
+		return stateOld, err
 	}
 	return stateOther, nil
 }
@@ -163,11 +160,11 @@ func (h *hands) linkAbove(name string) (bool, error) {
 }
 
 // holds reports whether the path holds what a tree's entry says.
-func (h *hands) holds(ctx context.Context, name string, info fs.FileInfo, mode, id string) (bool, error) {
+func (h *hands) holds(ctx context.Context, name string, info fs.FileInfo, want side) (bool, error) {
 	switch {
-	case mode == absent || info == nil:
-		return (mode == absent) == (info == nil), nil
-	case mode == "120000":
+	case want.mode == absent || info == nil:
+		return (want.mode == absent) == (info == nil), nil
+	case want.mode == "120000":
 		if info.Mode()&fs.ModeSymlink == 0 {
 			return false, nil
 		}
@@ -175,30 +172,49 @@ func (h *hands) holds(ctx context.Context, name string, info fs.FileInfo, mode, 
 		if err != nil {
 			return false, fmt.Errorf("read link %q: %w", name, err)
 		}
-		got, err := blobID(strings.NewReader(target), int64(len(target)), len(id))
-		return got == id, err
+		got, err := blobID(strings.NewReader(target), int64(len(target)), len(want.id))
+		return got == want.id, err
 	case !info.Mode().IsRegular():
 		return false, nil
 	}
-	if info.Mode()&0o100 != 0 != (mode == "100755") {
+	if info.Mode()&0o100 != 0 != (want.mode == "100755") {
 		if sameBits, err := h.repo.ignoresModes(ctx); err != nil || !sameBits {
 			return false, err
 		}
 	}
+	if same, err := h.holdsBytes(name, info.Size(), want); err != nil || same {
+		return same, err
+	}
+	// The bytes on disk may be git's translation of line ends.
+	got, err := h.repo.text(ctx, call{at: h.repo.home, args: []string{"hash-object", "--path=" + name, "--", filepath.FromSlash(name)}})
+	return got == want.id, err
+}
+
+// holdsBytes compares contents as they are, and with LFS's object where the entry
+// is a pointer to one.
+func (h *hands) holdsBytes(name string, size int64, want side) (same bool, err error) {
 	f, err := h.root.Open(name)
 	if err != nil {
 		return false, fmt.Errorf("read %q: %w", name, err)
 	}
-	got, err := blobID(f, info.Size(), len(id))
-	if err = errors.Join(err, f.Close()); err != nil {
+	defer func() { err = errors.Join(err, f.Close()) }()
+	got := ""
+	if want.lfs.oid != "" && want.lfs.size == size {
+		sum := sha256.New()
+		if _, err := io.Copy(sum, f); err != nil {
+			return false, fmt.Errorf("read %q: %w", name, err)
+		}
+		if hex.EncodeToString(sum.Sum(nil)) == want.lfs.oid {
+			return true, nil
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return false, fmt.Errorf("read %q: %w", name, err)
+		}
+	}
+	if got, err = blobID(f, size, len(want.id)); err != nil {
 		return false, fmt.Errorf("read %q: %w", name, err)
 	}
-	if got == id {
-		return true, nil
-	}
-	// The bytes on disk may be git's translation of line ends.
-	got, err = h.repo.text(ctx, call{at: h.repo.home, args: []string{"hash-object", "--path=" + name, "--", filepath.FromSlash(name)}})
-	return got == id, err
+	return got == want.id, nil
 }
 
 // ignoresModes reports whether core.fileMode is off: then git keeps the recorded
@@ -290,7 +306,7 @@ func (r *Repo) checkOut(ctx context.Context, commit string, steps []step) (dir s
 	}()
 	var in strings.Builder
 	for _, s := range steps {
-		if s.newMode != absent {
+		if s.new.mode != absent {
 			in.WriteString(s.path + "\x00")
 		}
 	}
@@ -307,12 +323,45 @@ func (r *Repo) checkOut(ctx context.Context, commit string, steps []step) (dir s
 	if _, err := r.run(ctx, c); err != nil {
 		return "", fmt.Errorf("write the result: %w", err)
 	}
-	return dir, nil
+	return dir, r.fillSteps(ctx, c, steps, filepath.Join(dir, "files"))
+}
+
+// fillSteps puts the contents of LFS, as far as they are here, in the place of
+// pointers that were checked out: the person sees files, as LFS would show them.
+func (r *Repo) fillSteps(ctx context.Context, c call, steps []step, dir string) error {
+	var paths []string
+	for _, s := range steps {
+		if s.new.lfs.oid != "" && r.hasObject(s.new.lfs) {
+			paths = append(paths, s.path)
+		}
+	}
+	if len(paths) == 0 || r.shadow {
+		return nil
+	}
+	lfs, err := r.lfsPaths(ctx, c, paths, true)
+	if err != nil || len(lfs) == 0 {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("fill files from LFS: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	for _, s := range steps {
+		if !lfs[s.path] {
+			continue
+		}
+		name := filepath.FromSlash(s.path)
+		if err := errors.Join(root.Remove(name), r.copyObject(root, name, s.new.lfs, 0o600)); err != nil {
+			return fmt.Errorf("fill %q from LFS: %w", s.path, err)
+		}
+	}
+	return nil
 }
 
 // do carries one step out.
 func (h *hands) do(ctx context.Context, s step, dir string) error {
-	if s.newMode == absent {
+	if s.new.mode == absent {
 		if err := h.root.Remove(s.path); err != nil {
 			return fmt.Errorf("delete %q: %w", s.path, err)
 		}
@@ -355,7 +404,7 @@ func (h *hands) dropEmpty(dir string) {
 
 // fill makes the temporary file or link beside its place.
 func (h *hands) fill(s step, temp, from string) error {
-	if s.newMode == "120000" {
+	if s.new.mode == "120000" {
 		target, err := os.Readlink(from)
 		if err != nil {
 			return err
@@ -363,7 +412,7 @@ func (h *hands) fill(s step, temp, from string) error {
 		return h.root.Symlink(target, temp)
 	}
 	perm := fs.FileMode(0o666) // less the person's umask
-	if s.newMode == "100755" {
+	if s.new.mode == "100755" {
 		perm = 0o777
 	}
 	src, err := os.Open(from) //nolint:gosec // our own folder
@@ -387,7 +436,7 @@ func (h *hands) fill(s step, temp, from string) error {
 		return ignoreMissing(err)
 	}
 	keep := old.Mode().Perm() &^ 0o111 // who may read it stays the person's choice
-	if s.newMode == "100755" {
+	if s.new.mode == "100755" {
 		keep |= old.Mode().Perm() & 0o444 >> 2
 	}
 	return h.root.Chmod(temp, keep)
@@ -407,7 +456,7 @@ func (h *hands) place(ctx context.Context, s step, temp string) error {
 	if is != stateOld || link {
 		return edited(s.path)
 	}
-	if s.oldMode == absent {
+	if s.old.mode == absent {
 		err := h.root.Link(temp, s.path)
 		if errors.Is(err, fs.ErrExist) {
 			return edited(s.path)
