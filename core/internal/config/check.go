@@ -42,7 +42,7 @@ func checkURL(v any, schemes ...string) (words, fix string) {
 	return "", ""
 }
 
-const keyFix = `keep it elsewhere and name the place: "env:NAME" for a variable, "file:PATH" for a file that only you can read, "cmd:COMMAND" for a password manager`
+const keyFix = `keep it elsewhere and name the place: "env:NAME" for a variable, "file:PATH" for a file that only you can read, "keyring:NAME" for the system's keyring (relo providers add puts it there), "cmd:COMMAND" for a password manager`
 
 // checkKey never repeats the value: it may be a key.
 func checkKey(v any) (words, fix string) {

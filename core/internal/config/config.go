@@ -50,7 +50,7 @@ type Config struct {
 type Provider struct {
 	API      string                `json:"api"`
 	URL      string                `json:"url"`
-	Key      string                `json:"key"` // a reference: env:, file:, cmd:; empty: none
+	Key      string                `json:"key"` // a reference: env:, file:, keyring:, cmd:; empty: none
 	Private  *bool                 `json:"private"`
 	Headers  map[string]string     `json:"headers"` // a value may be a reference as Key
 	Discover *bool                 `json:"discover"`

@@ -16,6 +16,8 @@ const (
 	keyTime = time.Minute
 	// keyGrace is how long a stopped command may hold its output open.
 	keyGrace = 5 * time.Second
+	// maxBackups bounds the copies of old configurations beside the new one.
+	maxBackups = 99
 	// nearWords is the greatest edit distance at which a word is offered instead.
 	nearWords = 3
 )

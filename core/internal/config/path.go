@@ -69,6 +69,15 @@ func split(path string) ([]string, error) {
 	return parts, nil
 }
 
+// Path writes a path of its parts, for Set and Unset: providers["a.b"].url.
+func Path(parts ...string) string {
+	path := ""
+	for _, p := range parts {
+		path = join(path, p)
+	}
+	return path
+}
+
 // at gives the rule of a path; the error names what is known instead.
 func (r *rule) at(parts []string) (*rule, error) {
 	for i, p := range parts {

@@ -19,10 +19,24 @@ import (
 // around it say what to do.
 var ErrNoKey = errors.New("no key")
 
-// ResolveKey fetches what a reference names: env:NAME, file:PATH (~ is the home
-// folder) or cmd:COMMAND (the first line of its output, through the shell). An empty
-// reference gives an empty value. Errors wrap ErrNoKey and never hold the key.
+// Keys is where references lead.
+type Keys struct {
+	Getenv func(string) string
+	// Ring fetches what the system's keyring holds under a name; nil: there is none here.
+	Ring func(ctx context.Context, name string) (string, error)
+}
+
+// ResolveKey fetches a key without a keyring: see Keys.Resolve.
 func ResolveKey(ctx context.Context, ref string, getenv func(string) string) (secret.Value, error) {
+	return Keys{Getenv: getenv}.Resolve(ctx, ref)
+}
+
+// Resolve fetches what a reference names: env:NAME, file:PATH (~ is the home
+// folder), keyring:NAME or cmd:COMMAND (the first line of its output, through the
+// shell). An empty reference gives an empty value. Errors wrap ErrNoKey and never
+// hold the key.
+func (k Keys) Resolve(ctx context.Context, ref string) (secret.Value, error) {
+	getenv := k.Getenv
 	if ref == "" {
 		return secret.Value{}, nil
 	}
@@ -40,8 +54,10 @@ func ResolveKey(ctx context.Context, ref string, getenv func(string) string) (se
 		text, err = keyFile(rest, getenv)
 	case place == "cmd":
 		text, err = keyCommand(ctx, rest)
+	case place == "keyring" && k.Ring == nil:
+		err = errors.New("no keyring can be asked here; use env:NAME, file:PATH or cmd:COMMAND")
 	case place == "keyring":
-		return secret.Value{}, fmt.Errorf("%w: keyring: is not in this version; use env:NAME, file:PATH, or cmd: with the system's own tool (secret-tool lookup …, security find-generic-password -w …)", ErrNoKey)
+		text, err = k.Ring(ctx, rest)
 	}
 	if err != nil {
 		return secret.Value{}, fmt.Errorf("%w: %w", ErrNoKey, err)
@@ -112,4 +128,11 @@ func (l *limited) Write(p []byte) (int, error) {
 	}
 	l.left -= len(p)
 	return l.to.Write(p)
+}
+
+// Reference says whether a text names a place where a key is kept, and which kind
+// of place: env, file, keyring or cmd.
+func Reference(text string) (kind string, ok bool) {
+	kind, _, _ = strings.Cut(text, ":")
+	return kind, reference(text)
 }

@@ -130,7 +130,7 @@ func TestResolveKey(t *testing.T) {
 		{"cmd:exit 3", "", "failed"},
 		{"cmd:true", "", "gave nothing"},
 		{"cmd:yes | head -c 200000", "", "failed"},
-		{"keyring:x", "", "not in this version; use env:NAME"},
+		{"keyring:x", "", "use env:NAME, file:PATH or cmd:COMMAND"},
 		{"sk-123456", "", "must be a reference"},
 	} {
 		got, err := ResolveKey(t.Context(), row.ref, getenv)
