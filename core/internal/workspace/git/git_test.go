@@ -17,12 +17,27 @@ type box struct {
 	repo *Repo
 }
 
+// TestMain keeps the configuration of whoever runs the tests out of them.
+func TestMain(m *testing.M) {
+	home, err := os.MkdirTemp("", "relo-git-home-*")
+	if err != nil {
+		panic(err)
+	}
+	for name, value := range map[string]string{"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1", "HOME": home} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	code := m.Run()
+	if err := os.RemoveAll(home); err != nil {
+		panic(err)
+	}
+	os.Exit(code)
+}
+
 // newBox makes a repository with files committed; names end in their contents.
 func newBox(t *testing.T, files map[string]string) *box {
 	t.Helper()
-	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
-	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	t.Setenv("HOME", t.TempDir())
 	b := &box{t: t, dir: filepath.Join(t.TempDir(), "the repo")}
 	b.git("init", "-q", "-b", "main", b.dir)
 	b.git("config", "user.name", "Ada")
@@ -182,6 +197,7 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 }
 
 func TestVersions(t *testing.T) {
+	t.Parallel()
 	for words, ok := range map[string]bool{
 		"git version 2.38.0": true, "git version 2.39.5 (Apple Git-154)": true, "git version 3.0": true,
 		"git version 2.37.9": false, "git version 1.99": false, "hello": false,
@@ -193,6 +209,7 @@ func TestVersions(t *testing.T) {
 }
 
 func TestACancelledCallEndsSoon(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, map[string]string{"a": "a"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -202,6 +219,7 @@ func TestACancelledCallEndsSoon(t *testing.T) {
 }
 
 func TestRefsAndPathsOfOthersAreRefused(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, map[string]string{"a": "a"})
 	for _, ref := range []string{"refs/heads/main", "HEAD", "refs/relo/../heads/main", "refs/relo/x.lock", "refs/heads/relo/", "refs/relo/-a/b c", ""} {
 		if err := b.repo.SetRef(t.Context(), ref, "HEAD"); !Is(err, KindBadName) {

@@ -21,6 +21,7 @@ func (b *box) merge(base string, done Committed, id string) Merged {
 }
 
 func TestMergeCleanThenAgainThenConflict(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, map[string]string{"a": "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "b": "b"})
 	base := b.git("rev-parse", "HEAD")
 	before := b.untouched()
@@ -57,6 +58,7 @@ func TestMergeCleanThenAgainThenConflict(t *testing.T) {
 }
 
 func TestMergeOfDeletionAndChangeConflicts(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, map[string]string{"a": "1\n", "p": "x\x00y"})
 	base := b.git("rev-parse", "HEAD")
 	one := b.attempt(base, "a1", func(dir string) { writeAt(t, dir, "a", "2\n"); writeAt(t, dir, "p", "1\x00") })
@@ -69,6 +71,7 @@ func TestMergeOfDeletionAndChangeConflicts(t *testing.T) {
 }
 
 func TestEightMergesAtOnceAllArrive(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, map[string]string{"a": "a"})
 	base := b.git("rev-parse", "HEAD")
 	const n = 8
@@ -103,6 +106,7 @@ func TestEightMergesAtOnceAllArrive(t *testing.T) {
 }
 
 func TestDiffAndMapAreBounded(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{"README.md": "# Hello\n" + strings.Repeat("words ", 4000), "AGENTS.md": "be kind", "main.go": "package main\n"}
 	for i := range 400 {
 		files[fmt.Sprintf("deep/%d/x/y/f%d.ts", i%20, i)] = "x\n"
@@ -134,6 +138,7 @@ func TestDiffAndMapAreBounded(t *testing.T) {
 
 // Each worker is a process with a Repo of its own: worktrees come and go at once.
 func TestWorktreesOfEightWorkersComeAndGo(t *testing.T) {
+	t.Parallel()
 	b, out := newBox(t, map[string]string{"a.txt": "a"}), t.TempDir()
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -143,7 +148,7 @@ func TestWorktreesOfEightWorkersComeAndGo(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			for k := range 12 {
+			for k := range 6 {
 				path := filepath.Join(out, fmt.Sprintf("tree-%d-%d", i, k), "tree")
 				if err := r.AddWorktree(t.Context(), path, "HEAD"); err != nil {
 					t.Error(err)

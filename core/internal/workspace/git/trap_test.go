@@ -8,6 +8,7 @@ import (
 
 // Every way a repository can name a program: none of them runs in a whole job.
 func TestAHostileRepositoryRunsNothing(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, map[string]string{
 		"a.txt": nine, "b.txt": "b\n", "p.png": "1\x00",
 		".gitattributes": "* filter=evil diff=evil merge=evil\n*.txt -text\n",
