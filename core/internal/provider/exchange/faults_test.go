@@ -57,120 +57,125 @@ func holds(t *testing.T, e *provider.Error, host string, kind provider.Kind, fau
 	}
 }
 
-// TestARefusalIsReadForAPerson plays real refusals, as the providers' own
-// documentation and threads have them.
+const (
+	env     = "env:ACME_API_KEY"
+	urlHint = "look at the provider's url, most end in /v1; a login page or a company's proxy answers like this too"
+)
+
+// refusals are real ones, as the providers' own documentation and threads have them,
+// and what a person reads.
+var refusals = []struct {
+	why          string
+	keyRef       string
+	status       int
+	body, header string
+	kind         provider.Kind
+	fault        provider.Fault
+	words, hint  string
+}{
+	{
+		"OpenAI: a wrong key", env, 401, `{"error":{"message":"Incorrect API key provided: sk-a-s***ests.","type":"invalid_request_error","code":"invalid_api_key"}}`, "",
+		provider.KindKey, provider.FaultKey, "the key (env:ACME_API_KEY) was refused: Incorrect API key provided: sk-a-s***ests.",
+		"put a key that acme accepts into the variable ACME_API_KEY",
+	},
+	{
+		"Google: a wrong key, with 400", "file:/k", 400, `{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}`, "",
+		provider.KindKey, provider.FaultKey, "the key (file:/k) was refused: API key not valid. Please pass a valid API key.", "put a key that acme accepts into the file /k",
+	},
+	{
+		"Anthropic: a wrong key", "keyring:acme", 401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`, "",
+		provider.KindKey, provider.FaultKey, "the key (keyring:acme) was refused: invalid x-api-key", "relo providers add acme --key-stdin stores another",
+	},
+	{
+		"a key from a command", "cmd:pass acme", 401, `{"error":"no"}`, "",
+		provider.KindKey, provider.FaultKey, "the key (cmd:pass acme) was refused: no", "look at what the command of its key prints",
+	},
+	{
+		"no key", "", 401, `{"error":{"message":"You didn't provide an API key."}}`, "",
+		provider.KindKey, provider.FaultNoKey, "a key is asked for and none is set: You didn't provide an API key.", "relo providers add acme --key-stdin stores one",
+	},
+	{
+		"a key that may not", env, 403, `{"type":"error","error":{"type":"permission_error","message":"Your API key does not have permission to use the specified resource."}}`, "",
+		provider.KindKey, provider.FaultAccess, "the key (env:ACME_API_KEY) is good, but may not do this: Your API key does not have permission to use the specified resource.",
+		"ask for access at the provider, or name another model",
+	},
+	{
+		"Anthropic: no credit, with 400", env, 400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}`, "",
+		provider.KindKey, provider.FaultCredit, "the key (env:ACME_API_KEY) is good, but its account has no credit: Your credit balance is too low to access the Anthropic API.",
+		"add credit at the provider, or name another model",
+	},
+	{
+		"OpenAI: no credit, with 429", env, 429, `{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","code":"insufficient_quota"}}`, "",
+		provider.KindKey, provider.FaultCredit, "the key (env:ACME_API_KEY) is good, but its account has no credit: You exceeded your current quota.",
+		"add credit at the provider, or name another model",
+	},
+	{
+		"DeepSeek: no credit", env, 402, `{"error":{"message":"Insufficient Balance"}}`, "",
+		provider.KindKey, provider.FaultCredit, "the key (env:ACME_API_KEY) is good, but its account has no credit: Insufficient Balance",
+		"add credit at the provider, or name another model",
+	},
+	{
+		"OpenAI: no such model", env, 404, "{\"error\":{\"message\":\"The model `m-1` does not exist or you do not have access to it.\",\"code\":\"model_not_found\"}}", "",
+		provider.KindRefused, provider.FaultModel, "there is no model \"m-1\" at acme: The model `m-1` does not exist or you do not have access to it.",
+		"relo providers test acme lists what it has",
+	},
+	{
+		"Ollama: no such model", env, 404, `{"error":"model \"m-1\" not found, try pulling it first"}`, "",
+		provider.KindRefused, provider.FaultModel, "there is no model \"m-1\" at acme: model \"m-1\" not found, try pulling it first",
+		"relo providers test acme lists what it has",
+	},
+	{
+		"OpenRouter: no such model, with 400", env, 400, `{"error":{"message":"m-1 is not a valid model ID","code":400}}`, "",
+		provider.KindRefused, provider.FaultModel, "there is no model \"m-1\" at acme: m-1 is not a valid model ID", "relo providers test acme lists what it has",
+	},
+	{
+		"a wrong path", env, 404, "404 page not found\n", "",
+		provider.KindRefused, provider.FaultPath, "there is nothing at this address of HOST: 404 page not found", "look at the provider's url; most end in /v1",
+	},
+	{
+		"a web page", env, 200, "<html><title>Sign in</title><body>Welcome</body></html>", "",
+		provider.KindMalformed, provider.FaultPage, "HOST sent a web page (HTML) instead of an answer: Sign in Welcome", urlHint,
+	},
+	{
+		"a web page with 404", env, 404, "<!doctype html><h1>Not Found</h1>", "",
+		provider.KindMalformed, provider.FaultPage, "HOST sent a web page (HTML) instead of an answer: Not Found", urlHint,
+	},
+	{
+		"a company's filter", env, 403, "<html>Blocked by policy</html>", "",
+		provider.KindMalformed, provider.FaultPage, "HOST sent a web page (HTML) instead of an answer: Blocked by policy", urlHint,
+	},
+	{
+		"too many requests, with a time", env, 429, `{"error":{"message":"Rate limit reached","code":"rate_limit_exceeded"}}`, "17",
+		provider.KindBusy, provider.FaultBusy, "too many requests for now, it asks to wait 17s: Rate limit reached", "Relo waits and asks again; fewer workers.local ask less at once",
+	},
+	{
+		"too many requests", env, 429, `{"error":{"message":"Slow down"}}`, "",
+		provider.KindBusy, provider.FaultBusy, "too many requests for now: Slow down", "Relo waits and asks again; fewer workers.local ask less at once",
+	},
+	{
+		"Ollama: no tools", env, 400, `{"error":"registry.ollama.ai/library/m-1:latest does not support tools"}`, "",
+		provider.KindRefused, provider.FaultTools, "m-1 cannot call tools, and Relo's agents work with tools: registry.ollama.ai/library/m-1:latest does not support tools",
+		`name another model, or set "tools": false on this one so that no task is given to it`,
+	},
+	{
+		"OpenRouter: no tools, with 404", env, 404, `{"error":{"message":"No endpoints found that support tool use. Try disabling \"bash\".","code":404}}`, "",
+		provider.KindRefused, provider.FaultTools, "m-1 cannot call tools, and Relo's agents work with tools: No endpoints found that support tool use. Try disabling \"bash\".",
+		`name another model, or set "tools": false on this one so that no task is given to it`,
+	},
+	{
+		"OpenRouter: no eyes, which is for the gateway", env, 404, `{"error":{"message":"No endpoints found that support image input","code":404}}`, "",
+		provider.KindRefused, "", "No endpoints found that support image input", "",
+	},
+	{
+		"a proxy that wants a name", env, 407, "", "",
+		provider.KindRefused, provider.Fault(httpwire.TroubleProxy), "the proxy wants a name and a password: (no words)",
+		"look at HTTPS_PROXY and HTTP_PROXY; NO_PROXY names the hosts that are asked directly",
+	},
+}
+
 func TestARefusalIsReadForAPerson(t *testing.T) {
 	t.Parallel()
-	const env, urlHint = "env:ACME_API_KEY", "look at the provider's url, most end in /v1; a login page or a company's proxy answers like this too"
-	tests := []struct {
-		why          string
-		keyRef       string
-		status       int
-		body, header string
-		kind         provider.Kind
-		fault        provider.Fault
-		words, hint  string
-	}{
-		{
-			"OpenAI: a wrong key", env, 401, `{"error":{"message":"Incorrect API key provided: sk-a-s***ests.","type":"invalid_request_error","code":"invalid_api_key"}}`, "",
-			provider.KindKey, provider.FaultKey, "the key (env:ACME_API_KEY) was refused: Incorrect API key provided: sk-a-s***ests.",
-			"put a key that acme accepts into the variable ACME_API_KEY",
-		},
-		{
-			"Google: a wrong key, with 400", "file:/k", 400, `{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}`, "",
-			provider.KindKey, provider.FaultKey, "the key (file:/k) was refused: API key not valid. Please pass a valid API key.", "put a key that acme accepts into the file /k",
-		},
-		{
-			"Anthropic: a wrong key", "keyring:acme", 401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`, "",
-			provider.KindKey, provider.FaultKey, "the key (keyring:acme) was refused: invalid x-api-key", "relo providers add acme --key-stdin stores another",
-		},
-		{
-			"a key from a command", "cmd:pass acme", 401, `{"error":"no"}`, "",
-			provider.KindKey, provider.FaultKey, "the key (cmd:pass acme) was refused: no", "look at what the command of its key prints",
-		},
-		{
-			"no key", "", 401, `{"error":{"message":"You didn't provide an API key."}}`, "",
-			provider.KindKey, provider.FaultNoKey, "a key is asked for and none is set: You didn't provide an API key.", "relo providers add acme --key-stdin stores one",
-		},
-		{
-			"a key that may not", env, 403, `{"type":"error","error":{"type":"permission_error","message":"Your API key does not have permission to use the specified resource."}}`, "",
-			provider.KindKey, provider.FaultAccess, "the key (env:ACME_API_KEY) is good, but may not do this: Your API key does not have permission to use the specified resource.",
-			"ask for access at the provider, or name another model",
-		},
-		{
-			"Anthropic: no credit, with 400", env, 400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}`, "",
-			provider.KindKey, provider.FaultCredit, "the key (env:ACME_API_KEY) is good, but its account has no credit: Your credit balance is too low to access the Anthropic API.",
-			"add credit at the provider, or name another model",
-		},
-		{
-			"OpenAI: no credit, with 429", env, 429, `{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","code":"insufficient_quota"}}`, "",
-			provider.KindKey, provider.FaultCredit, "the key (env:ACME_API_KEY) is good, but its account has no credit: You exceeded your current quota.",
-			"add credit at the provider, or name another model",
-		},
-		{
-			"DeepSeek: no credit", env, 402, `{"error":{"message":"Insufficient Balance"}}`, "",
-			provider.KindKey, provider.FaultCredit, "the key (env:ACME_API_KEY) is good, but its account has no credit: Insufficient Balance",
-			"add credit at the provider, or name another model",
-		},
-		{
-			"OpenAI: no such model", env, 404, "{\"error\":{\"message\":\"The model `m-1` does not exist or you do not have access to it.\",\"code\":\"model_not_found\"}}", "",
-			provider.KindRefused, provider.FaultModel, "there is no model \"m-1\" at acme: The model `m-1` does not exist or you do not have access to it.",
-			"relo providers test acme lists what it has",
-		},
-		{
-			"Ollama: no such model", env, 404, `{"error":"model \"m-1\" not found, try pulling it first"}`, "",
-			provider.KindRefused, provider.FaultModel, "there is no model \"m-1\" at acme: model \"m-1\" not found, try pulling it first",
-			"relo providers test acme lists what it has",
-		},
-		{
-			"OpenRouter: no such model, with 400", env, 400, `{"error":{"message":"m-1 is not a valid model ID","code":400}}`, "",
-			provider.KindRefused, provider.FaultModel, "there is no model \"m-1\" at acme: m-1 is not a valid model ID", "relo providers test acme lists what it has",
-		},
-		{
-			"a wrong path", env, 404, "404 page not found\n", "",
-			provider.KindRefused, provider.FaultPath, "there is nothing at this address of HOST: 404 page not found", "look at the provider's url; most end in /v1",
-		},
-		{
-			"a web page", env, 200, "<html><title>Sign in</title><body>Welcome</body></html>", "",
-			provider.KindMalformed, provider.FaultPage, "HOST sent a web page (HTML) instead of an answer: Sign in Welcome", urlHint,
-		},
-		{
-			"a web page with 404", env, 404, "<!doctype html><h1>Not Found</h1>", "",
-			provider.KindMalformed, provider.FaultPage, "HOST sent a web page (HTML) instead of an answer: Not Found", urlHint,
-		},
-		{
-			"a company's filter", env, 403, "<html>Blocked by policy</html>", "",
-			provider.KindMalformed, provider.FaultPage, "HOST sent a web page (HTML) instead of an answer: Blocked by policy", urlHint,
-		},
-		{
-			"too many requests, with a time", env, 429, `{"error":{"message":"Rate limit reached","code":"rate_limit_exceeded"}}`, "17",
-			provider.KindBusy, provider.FaultBusy, "too many requests for now, it asks to wait 17s: Rate limit reached", "Relo waits and asks again; fewer workers.local ask less at once",
-		},
-		{
-			"too many requests", env, 429, `{"error":{"message":"Slow down"}}`, "",
-			provider.KindBusy, provider.FaultBusy, "too many requests for now: Slow down", "Relo waits and asks again; fewer workers.local ask less at once",
-		},
-		{
-			"Ollama: no tools", env, 400, `{"error":"registry.ollama.ai/library/m-1:latest does not support tools"}`, "",
-			provider.KindRefused, provider.FaultTools, "m-1 cannot call tools, and Relo's agents work with tools: registry.ollama.ai/library/m-1:latest does not support tools",
-			`name another model, or set "tools": false on this one so that no task is given to it`,
-		},
-		{
-			"OpenRouter: no tools, with 404", env, 404, `{"error":{"message":"No endpoints found that support tool use. Try disabling \"bash\".","code":404}}`, "",
-			provider.KindRefused, provider.FaultTools, "m-1 cannot call tools, and Relo's agents work with tools: No endpoints found that support tool use. Try disabling \"bash\".",
-			`name another model, or set "tools": false on this one so that no task is given to it`,
-		},
-		{
-			"OpenRouter: no eyes, which is for the gateway", env, 404, `{"error":{"message":"No endpoints found that support image input","code":404}}`, "",
-			provider.KindRefused, "", "No endpoints found that support image input", "",
-		},
-		{
-			"a proxy that wants a name", env, 407, "", "",
-			provider.KindRefused, provider.Fault(httpwire.TroubleProxy), "the proxy wants a name and a password: (no words)",
-			"look at HTTPS_PROXY and HTTP_PROXY; NO_PROXY names the hosts that are asked directly",
-		},
-	}
-	for _, c := range tests {
+	for _, c := range refusals {
 		t.Run(c.why, func(t *testing.T) {
 			t.Parallel()
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
