@@ -33,6 +33,8 @@ func (shop) Open(dir, temp, attempt string, readOnly bool) (orchestrator.Box, er
 	return toolbox.New(toolbox.Options{Dir: dir, TempDir: temp, Attempt: attempt, ReadOnly: readOnly})
 }
 
+func (shop) Sweep(attempt string) { toolbox.KillMarked(attempt) }
+
 // pictures prepares files of one attempt's workspace.
 type pictures struct{ p *picture.Preparer }
 
@@ -68,13 +70,14 @@ func (x pictures) Prepare(ctx context.Context, dir, name string, region *vision.
 }
 
 // prepareAttachment makes a picture in memory ready for the planner.
-func prepareAttachment(never []string) func([]byte, string, int) (vision.Picture, vision.Meta, error) {
-	p := picture.New(picture.Options{Never: never})
-	return func(data []byte, name string, maxEdge int) (vision.Picture, vision.Meta, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), attachmentTime)
-		defer cancel()
-		return p.PrepareBytes(ctx, data, name, picture.Params{MaxEdge: maxEdge})
+func (c *core) prepareAttachment(data []byte, name string, maxEdge int) (vision.Picture, vision.Meta, error) {
+	never := c.cfg.Pictures.Never
+	if cfg, _, err := c.settings.of(""); err == nil {
+		never = cfg.Pictures.Never
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), attachmentTime)
+	defer cancel()
+	return picture.New(picture.Options{Never: never}).PrepareBytes(ctx, data, name, picture.Params{MaxEdge: maxEdge})
 }
 
 // attachmentTime bounds the preparation of one attachment.

@@ -107,6 +107,26 @@ func (r repo) Apply(ctx context.Context, id, base, head string) (orchestrator.Ap
 	return out, nil
 }
 
+func (r repo) Undo(ctx context.Context, id string) ([]string, error) {
+	changes, err := r.Repo.Undo(ctx, id)
+	if err != nil {
+		return nil, gitFault(err)
+	}
+	var out []string
+	for _, c := range changes {
+		out = append(out, c.Path)
+	}
+	return out, nil
+}
+
+func (r repo) Discard(ctx context.Context, id string, attempts []string) ([]string, error) {
+	removed := []string{"refs/heads/relo/" + id, "refs/relo/base/" + id}
+	for _, a := range attempts {
+		removed = append(removed, "refs/relo/attempt/"+a)
+	}
+	return removed, gitFault(r.Repo.Discard(ctx, id, attempts))
+}
+
 func (r repo) Compare(ctx context.Context, from, to string, limit int) (orchestrator.Comparison, error) {
 	changes, err := r.Changes(ctx, from, to)
 	if err != nil {
@@ -133,6 +153,14 @@ func (t trees) Add(ctx context.Context, dir, path, commit string) error {
 		return err
 	}
 	return g.AddWorktree(ctx, path, commit)
+}
+
+func (t trees) AddAt(ctx context.Context, dir, path, base, files string) error {
+	g, err := t.repos.get(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return g.AddWorktreeAt(ctx, path, base, files)
 }
 
 func (t trees) Remove(ctx context.Context, dir, path string) error {

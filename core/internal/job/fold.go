@@ -27,6 +27,7 @@ type Job struct {
 	Notices    []Notice
 	Cost       Cost
 	Said       []Said // by the person, to the whole job
+	PausedFrom Status // where a paused job goes on
 }
 
 // Cost sums what was paid. A request without a known price counts in Unknown.
@@ -70,6 +71,7 @@ type Task struct {
 	Chosen     string // model set by the person for the next attempts
 	Anew       bool   // the next attempt does not go on from the last point
 	Question   string // of the agent to the person, not answered yet
+	AskedAt    int    // how many words were said when it was asked
 }
 
 // Attempt is one try at a task.
@@ -275,6 +277,9 @@ func (j *Job) applyStatus(e Event, t *Task, b *StatusChange) error {
 		if j.Status == Applied {
 			j.Applied = nil
 		}
+		if Status(b.To) == Paused {
+			j.PausedFrom = j.Status
+		}
 		j.Status, j.Reason = Status(b.To), b.Reason
 		return nil
 	}
@@ -377,7 +382,7 @@ func (t *Task) apply(e Event) {
 	case *AttemptEnd:
 		if a != nil {
 			a.End, a.Ended = b, e.Time
-			a.Trace, a.Kept, t.Question = b.Trace, b.Commit, b.Question
+			a.Trace, a.Kept, t.Question, t.AskedAt = b.Trace, b.Commit, b.Question, len(t.Said)
 			for i := range a.Looks {
 				a.Looks[i].AfterLastEdit = a.Looks[i].proves(b.Tree)
 			}

@@ -59,6 +59,7 @@ const (
 	MoveCancel   TaskMove = "cancel"
 	MoveSkip     TaskMove = "skip"
 	MoveReopen   TaskMove = "reopen"
+	MoveRestore  TaskMove = "restore"
 )
 
 func names[S ~string](states ...S) []string {
@@ -85,6 +86,7 @@ var taskMoves = fsm.Events{
 	{Name: string(MoveCancel), Src: names(TaskWaiting, TaskReady, TaskDispatched, TaskRunning, TaskFinished, TaskReviewing,
 		TaskRework, TaskBlocked, TaskHeld, TaskLost), Dst: string(TaskCancelled)},
 	{Name: string(MoveReopen), Src: names(TaskSkipped, TaskCancelled, TaskHeld), Dst: string(TaskWaiting)},
+	{Name: string(MoveRestore), Src: names(TaskCancelled), Dst: string(TaskFinished)},
 	{Name: string(MoveSkip), Src: names(TaskWaiting, TaskReady, TaskHeld), Dst: string(TaskSkipped)},
 }
 
@@ -94,7 +96,7 @@ var taskMakers = map[TaskMove]string{
 	MoveAccept: "a reviewer's verdict, after the merge", MoveRework: "a verdict, or a failed attempt", MoveBlock: "the agent",
 	MoveHold: "the person, the budget or a merge conflict", MoveLose: "Relo, when the lease ends", MoveAgain: "Relo, or the person's retry",
 	MoveFail: "Relo, when attempts are spent", MoveCancel: "the person", MoveSkip: "Relo, when a dependency failed",
-	MoveReopen: "the person's retry of the dependency, or of the job",
+	MoveReopen: "the person's retry of the dependency, or of the job", MoveRestore: "the person's retry of the job, when the attempt was done",
 }
 
 // Status is where a job stands.

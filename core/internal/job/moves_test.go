@@ -34,6 +34,7 @@ var taskRows = []row{
 	{"cancel", "waiting ready dispatched running finished reviewing rework blocked held lost", "cancelled"},
 	{"skip", "waiting ready held", "skipped"},
 	{"reopen", "skipped cancelled held", "waiting"},
+	{"restore", "cancelled", "finished"},
 }
 
 var jobRows = []row{
@@ -110,7 +111,7 @@ func TestEveryMoveHasAMaker(t *testing.T) {
 // Only a person's word leads on from an end, and never from an accepted task, nor
 // from a discarded job.
 func TestAnEndIsLeftOnlyByAPersonsWord(t *testing.T) {
-	ways := map[TaskState]string{TaskFailed: "again", TaskSkipped: "reopen", TaskCancelled: "again reopen"}
+	ways := map[TaskState]string{TaskFailed: "again", TaskSkipped: "reopen", TaskCancelled: "again reopen restore"}
 	for _, s := range taskStates {
 		for _, r := range taskRows {
 			if _, err := Next(s, TaskMove(r.move)); s.Terminal() && err == nil && !slices.Contains(strings.Fields(ways[s]), r.move) {

@@ -13,12 +13,28 @@ import (
 func (t *turn) advance() {
 	switch t.state.Status { //nolint:exhaustive // in the other states Relo waits for a person
 	case job.Planning:
-		if t.state.ID != "" {
+		switch {
+		case len(t.state.Order) > 0: // it was paused, or taken up again, with its plan made
+			t.begin()
+			t.advance()
+		case t.state.ID != "":
 			t.effect("planning", t.plan)
 		}
+	case job.Paused:
+		t.settlePaused()
 	case job.Running:
 		t.advanceTasks()
 		t.advanceJob()
+	}
+}
+
+// settlePaused notes the agents that came to their safe point; everything else
+// waits until the job goes on.
+func (t *turn) settlePaused() {
+	for _, task := range t.state.List() {
+		if a := lastEnded(task); task.Status == job.TaskFinished && a != nil && a.End.Outcome == job.OutPaused {
+			t.judged(task)
+		}
 	}
 }
 
@@ -40,8 +56,12 @@ func (t *turn) advanceTask(task *job.Task) {
 	case job.TaskWaiting:
 		t.release(task)
 	case job.TaskReady:
-		if !t.budgetReached() {
+		if !t.budgetReached() && !t.o.closing.Load() {
 			t.dispatch(task)
+		}
+	case job.TaskHeld:
+		if task.Reason == heldByPause && !t.o.closing.Load() {
+			t.move(task, job.MoveAgain, "it goes on where it was laid aside")
 		}
 	case job.TaskFinished:
 		t.judged(task)
@@ -65,6 +85,10 @@ func (t *turn) release(task *job.Task) {
 		dep := t.state.Tasks[id]
 		if dep == nil {
 			continue
+		}
+		if dep.Status == job.TaskCancelled {
+			t.holdDependants(dep)
+			return
 		}
 		if dep.Status.Terminal() && dep.Status != job.TaskAccepted {
 			t.move(task, job.MoveSkip, fmt.Sprintf("it needs %q, which %s", dep.Title, endWords(dep.Status)))
@@ -92,6 +116,14 @@ func endWords(s job.TaskState) string {
 func (t *turn) judged(task *job.Task) {
 	a := lastEnded(task)
 	if a == nil {
+		return
+	}
+	if a.End.Outcome == job.OutPaused {
+		reason := heldByPause
+		if a.End.Question != "" {
+			reason = asksYou + a.End.Question
+		}
+		t.move(task, job.MoveHold, reason)
 		return
 	}
 	if task.Kind() != job.Work {
@@ -184,7 +216,7 @@ func (t *turn) reviewed(task *job.Task) {
 		if r.Kind() != job.Review || r.OfAttempt != a.ID {
 			continue
 		}
-		if r.Status.Terminal() && r.Status != job.TaskCancelled {
+		if r.Status.Terminal() {
 			t.move(task, job.MoveHold, "its review came to no verdict: "+r.Reason)
 		}
 		return
@@ -281,12 +313,18 @@ func (t *turn) advanceJob() {
 	if t.err != nil || len(t.state.Order) == 0 {
 		return
 	}
-	open, failed, stuck := 0, 0, 0
+	open, failed, stuck, accepted, cancelled := 0, 0, 0, 0, 0
 	for _, task := range t.state.Tasks {
 		switch {
 		case task.Status == job.TaskFailed && task.Kind() == job.Work:
 			failed++
+		case task.Status == job.TaskAccepted && task.Kind() == job.Work:
+			accepted++
+		case task.Status == job.TaskCancelled && task.Kind() == job.Work:
+			cancelled++
 		case task.Status.Terminal():
+		case task.Status == job.TaskHeld && task.Reason == heldByPause:
+			open++
 		case task.Status == job.TaskHeld || task.Status == job.TaskBlocked:
 			stuck++
 		case task.Status == job.TaskWaiting:
@@ -305,6 +343,8 @@ func (t *turn) advanceJob() {
 		t.endJob(job.JobWait, words, code)
 	case failed > 0:
 		t.endJob(job.JobFail, t.failedWords(), "")
+	case accepted == 0 && cancelled > 0:
+		t.endJob(job.JobCancel, "you cancelled all its tasks", "")
 	default:
 		t.moveJob(job.JobIntegrate, "")
 		t.endJob(job.JobReady, "", "")

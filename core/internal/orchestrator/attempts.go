@@ -38,9 +38,7 @@ func (o *Orchestrator) Hello(ctx context.Context, h protocol.Hello) (protocol.We
 	holds := map[string]bool{}
 	for _, hold := range h.Running {
 		holds[hold.Attempt] = true
-		if !o.renew(ctx, hold) {
-			w.Stop = append(w.Stop, hold.Attempt)
-		}
+		o.renew(ctx, hold, &w)
 	}
 	o.dropMissing(ctx, h, holds, fresh)
 	if fresh {
@@ -49,20 +47,29 @@ func (o *Orchestrator) Hello(ctx context.Context, h protocol.Hello) (protocol.We
 	return w, nil
 }
 
-// renew extends a lease when it is current.
-func (o *Orchestrator) renew(ctx context.Context, h protocol.Hold) bool {
+// renew extends a lease when it is current, and says again what the worker may
+// not have heard of it; else the attempt is to be stopped.
+func (o *Orchestrator) renew(ctx context.Context, h protocol.Hold, w *protocol.Welcome) {
 	r, err := o.run(ctx, h.Job)
 	if err != nil {
-		return false
+		w.Stop = append(w.Stop, h.Attempt)
+		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.holder(h) == nil {
-		return false
+	task := r.holder(h)
+	if task == nil {
+		w.Stop = append(w.Stop, h.Attempt)
+		return
 	}
 	r.extend(h.Attempt, o.Lease)
 	o.crew.hold(h.Worker, h.Attempt)
-	return true
+	if r.state.Status == job.Paused || o.closing.Load() {
+		w.Pause = append(w.Pause, h.Attempt)
+	}
+	if words := r.words(task); len(words) > 0 {
+		w.Heed = append(w.Heed, protocol.Heed{Attempt: h.Attempt, Words: words})
+	}
 }
 
 // holder gives the task when h is its current lease.
@@ -121,7 +128,7 @@ func (o *Orchestrator) Claim(ctx context.Context, h protocol.Hold) (protocol.Ass
 		t.batch.Held = &record.Lease{Task: h.Task, Attempt: h.Attempt, Worker: h.Worker, Epoch: h.Epoch}
 		t.emit(job.Event{
 			Kind: job.KindStarted, Task: h.Task, Attempt: h.Attempt, Worker: h.Worker, Model: task.Model,
-			Body: &job.Started{Number: out.Number, Engine: out.Engine, Epoch: h.Epoch, Tools: offered(task.Kind(), out.MayShow), Base: out.Base},
+			Body: &job.Started{Number: out.Number, Engine: out.Engine, Epoch: h.Epoch, Tools: offered(task.Kind(), out.MayShow), Base: baseOf(out), From: fromOf(out)},
 		})
 		t.move(task, job.MoveClaim, "")
 		t.extend(h.Attempt, o.Lease)
@@ -131,6 +138,21 @@ func (o *Orchestrator) Claim(ctx context.Context, h protocol.Hold) (protocol.Ass
 		err = stale(h)
 	}
 	return out, err
+}
+
+// baseOf and fromOf are where the attempt goes on, when it does.
+func baseOf(a protocol.Assignment) string {
+	if a.Continue != nil {
+		return a.Continue.Base
+	}
+	return a.Base
+}
+
+func fromOf(a protocol.Assignment) string {
+	if a.Continue != nil {
+		return a.Continue.Attempt
+	}
+	return ""
 }
 
 // assignment writes down what the worker needs. The base of a work task is the
@@ -144,7 +166,8 @@ func (r *run) assignment(ctx context.Context, task *job.Task, h protocol.Hold) (
 		Hold: h, Number: task.Attempt(h.Attempt).Number, Kind: task.Kind(), Title: task.Title, Instructions: task.Instructions, Vision: task.Vision,
 		Images: task.Images, Checks: task.Checks, Model: task.Model, Sight: m.Sight, MayShow: m.MayShow(), MaxOutput: m.MaxOutput, Engine: r.rules.Engine,
 		Repo: r.state.Repo, Base: r.head(), Rounds: r.rules.Rounds, Minutes: r.rules.Minutes, MaxEdge: r.rules.MaxEdge, Never: r.rules.Never,
-		Earlier: r.earlier(task), Siblings: r.siblings(task), Attachments: r.state.Images,
+		Earlier: r.earlier(task), Siblings: r.siblings(task), Attachments: r.state.Images, Continue: r.goOn(task), Said: r.words(task),
+		Attended: r.state.Attended,
 	}
 	if task.Kind() == job.Work {
 		return a, nil

@@ -58,9 +58,9 @@ func (c *crew) forget(worker string) {
 	}
 }
 
-// take reserves a slot of the least busy worker that is alive; why says what
+// take reserves a slot of the preferred worker, else of the least busy one that is alive; why says what
 // stands in the way of each when there is none.
-func (c *crew) take(attempt string, now time.Time, alive time.Duration) (worker string, why []job.WorkerReason) {
+func (c *crew) take(attempt string, now time.Time, alive time.Duration, prefer string) (worker string, why []job.WorkerReason) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var best *member
@@ -69,7 +69,7 @@ func (c *crew) take(attempt string, now time.Time, alive time.Duration) (worker 
 			why = append(why, job.WorkerReason{Worker: m.id, Reason: reason})
 			continue
 		}
-		if best == nil || len(m.holds) < len(best.holds) {
+		if best == nil || m.id == prefer || (best.id != prefer && len(m.holds) < len(best.holds)) {
 			best = m
 		}
 	}

@@ -125,17 +125,19 @@ func (f finishTool) Run(_ context.Context, _ string, args json.RawMessage) (tool
 	return tool.Result{Text: "received"}, nil
 }
 
-// askPerson is the hand-off to a person; nobody is there until the views of a
-// person can answer.
-type askPerson struct{}
+// askPerson is the hand-off to a person.
+type askPerson struct{ attended bool }
 
 // Spec is ask_person.
 func (askPerson) Spec() provider.ToolSpec { return prompt.AskPerson() }
 
-// Run says that nobody is there.
-func (askPerson) Run(_ context.Context, _ string, args json.RawMessage) (tool.Result, error) {
+// Run lays the work aside until the person answers, or says that nobody is there.
+func (p askPerson) Run(_ context.Context, _ string, args json.RawMessage) (tool.Result, error) {
 	if _, faults := prompt.DecodeQuestion(args); len(faults) > 0 {
 		return tool.Fail(strings.Join(faults, "; ")), nil
+	}
+	if p.attended {
+		return tool.Result{}, tool.ErrWait
 	}
 	return tool.Result{Text: "Nobody is there to answer. Go on with what you can find out yourself; if you cannot, finish as blocked and say what you would have asked."}, nil
 }

@@ -29,6 +29,12 @@ func (o *Orchestrator) Finish(ctx context.Context, f protocol.Finish) (protocol.
 		t.batch.Held = &record.Lease{Task: f.Task, Attempt: f.Attempt, Worker: f.Worker, Epoch: f.Epoch}
 		if f.End.Outcome == job.OutCancelled || f.End.Outcome == job.OutLost {
 			t.lose(task, fmt.Sprintf("worker %s gave it up: %s", f.Worker, f.End.Reason)) // bounded as every loss is
+			if f.End.Trace != "" {
+				t.emit(job.Event{
+					Kind: job.KindTrace, Task: task.ID, Attempt: f.Attempt, Worker: f.Worker,
+					Body: &job.TraceBody{Trace: f.End.Trace, Commit: f.End.Commit},
+				})
+			}
 			return nil
 		}
 		t.finish(task, f)
@@ -55,6 +61,9 @@ func (t *turn) tooLate(f protocol.Finish) bool {
 	}
 	if a := task.Attempt(f.Attempt); a != nil && a.End != nil && a.Counted() {
 		return false
+	}
+	if a := task.Attempt(f.Attempt); a != nil && a.End != nil && a.End.Outcome == job.OutCancelled {
+		return true // the person wanted it so; what it left comes as its trace
 	}
 	if !t.late[f.Attempt] {
 		t.late[f.Attempt] = true

@@ -157,7 +157,7 @@ func TestATaskWhosePictureIsMissingFailsLoudly(t *testing.T) {
 	} {
 		a.Engine, a.Minutes, a.Attempt = "scripted", 1, job.NewID()
 		w := x.made(1)
-		if got := newWork(w, a, w.Log).do(t.Context()).End; got.Outcome != job.OutFailed || !strings.Contains(got.Reason, "mock.png") {
+		if got := newWork(w, a, &holding{}, w.Log).do(t.Context()).End; got.Outcome != job.OutFailed || !strings.Contains(got.Reason, "mock.png") {
 			t.Errorf("%s: %s", got.Outcome, got.Reason)
 		}
 	}

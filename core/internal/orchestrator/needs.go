@@ -57,6 +57,10 @@ type Repo interface {
 	Look(ctx context.Context, commit string) (View, error)
 	Merge(ctx context.Context, m MergeSpec) (Merged, error)
 	Apply(ctx context.Context, jobID, base, head string) (Applied, error)
+	// Undo puts the files back that an apply changed, and names them.
+	Undo(ctx context.Context, jobID string) ([]string, error)
+	// Discard removes the job's refs and its attempts' refs and worktrees, and names them.
+	Discard(ctx context.Context, jobID string, attempts []string) ([]string, error)
 	Compare(ctx context.Context, from, to string, limit int) (Comparison, error)
 }
 
@@ -123,6 +127,7 @@ type Home interface {
 	Claim(ctx context.Context, h protocol.Hold) (protocol.Assignment, error)
 	Report(ctx context.Context, r protocol.Report) error
 	Finish(ctx context.Context, f protocol.Finish) (protocol.Received, error)
+	Trace(ctx context.Context, t protocol.Trace) error
 }
 
 // Phone is how a worker reaches a model and sends pictures; errors of the far
@@ -142,6 +147,8 @@ type Mailbox interface {
 // Trees makes and reads the folders that agents work in.
 type Trees interface {
 	Add(ctx context.Context, repo, path, commit string) error
+	// AddAt is Add with the files of another commit, which holds kept work on base.
+	AddAt(ctx context.Context, repo, path, base, files string) error
 	Remove(ctx context.Context, repo, path string) error
 	Commit(ctx context.Context, repo, path string, c CommitSpec) (Committed, error)
 	// Sources hashes the sources of a worktree and lists its pictures (path to blob id).
@@ -169,6 +176,8 @@ type Committed struct {
 // Shop gives an agent its hands.
 type Shop interface {
 	Open(dir, temp, attempt string, readOnly bool) (Box, error)
+	// Sweep ends what an attempt that crashed may have left running.
+	Sweep(attempt string)
 }
 
 // Box is one agent's tools, and the end of everything that they started.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -78,6 +79,8 @@ type Orchestrator struct {
 	work sync.WaitGroup
 	ctx  func() context.Context // of everything that it starts; nil before Start
 	wake chan struct{}          // the outbox has something
+
+	closing atomic.Bool // no more work is given out
 }
 
 // New makes an orchestrator that has read nothing yet.

@@ -84,7 +84,7 @@ func (r *run) planCall(_ context.Context, sub job.Submitted, view View) (traffic
 	if !ok {
 		return traffic.Call{}, job.PlanRules{}, fmt.Errorf("the Primary %s is not in the config", chain[0])
 	}
-	brief := prompt.PlanBrief{Text: sub.Text, Shown: primary.MayShow(), RepoMap: view.Map, Project: view.Project, MaxTasks: r.rules.MaxTasks}
+	brief := prompt.PlanBrief{Text: r.planText(sub), Shown: primary.MayShow(), RepoMap: view.Map, Project: view.Project, MaxTasks: r.rules.MaxTasks}
 	var pictures []provider.Part
 	for _, img := range sub.Images {
 		a := prompt.Attachment{Name: img.Path, Path: img.WorkspacePath(), Bytes: img.Bytes}
@@ -109,6 +109,17 @@ func (r *run) planCall(_ context.Context, sub job.Submitted, view View) (traffic
 		},
 	}
 	return call, job.PlanRules{MaxTasks: r.rules.MaxTasks, Image: imageResolver(sub, view)}, nil
+}
+
+// planText is the job's text with what the person said to it since.
+func (r *run) planText(sub job.Submitted) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text := sub.Text
+	for _, s := range r.state.Said {
+		text += "\n\nThe person adds: " + s.Text
+	}
+	return text
 }
 
 // attachment gives the prepared picture of an attachment; false when it cannot
@@ -190,34 +201,52 @@ func faultsBack(m provider.Message, faults []string) provider.Message {
 	return back
 }
 
-// planned puts the plan into the record and starts the job.
+// planned puts the plan into the record and starts the job, or lets it wait for
+// the person. A plan that comes while the job is paused is kept for later.
 func (r *run) planned(ctx context.Context, summary string, tasks []job.PlannedTask, rules job.PlanRules) error {
 	return r.do(context.WithoutCancel(ctx), func(t *turn) error {
-		if t.state.Status != job.Planning {
+		paused := t.state.Status == job.Paused && t.state.PausedFrom == job.Planning
+		if (t.state.Status != job.Planning && !paused) || len(t.state.Order) > 0 {
 			return nil // cancelled meanwhile
 		}
 		t.emit(job.Event{Kind: job.KindPlanned, Body: &job.Planned{Tasks: len(tasks), Summary: summary}})
-		ids := map[string]string{}
-		for _, p := range tasks {
-			ids[p.ID] = job.NewID()
+		t.addPlanned(tasks, rules)
+		if !paused {
+			t.begin()
 		}
-		for _, p := range tasks {
-			add := job.Added{
-				ID: ids[p.ID], Key: p.ID, Title: p.Title, Instructions: p.Instructions, TaskKind: job.Work,
-				Difficulty: p.Difficulty, Vision: p.Vision, Files: p.Files, Checks: p.Checks,
-			}
-			for _, name := range p.Images {
-				img, _ := rules.Image(name) // checked before
-				add.Images = append(add.Images, img)
-			}
-			for _, d := range p.DependsOn {
-				add.DependsOn = append(add.DependsOn, ids[d])
-			}
-			t.emit(job.Event{Kind: job.KindTaskAdded, Task: add.ID, Body: &add})
-		}
-		t.moveJob(job.JobPlan, "")
 		return nil
 	})
+}
+
+// begin starts the plan that is there, or asks the person first.
+func (t *turn) begin() {
+	if t.state.Approve == approvePlan {
+		t.moveJob(job.JobAsk, "")
+		return
+	}
+	t.moveJob(job.JobPlan, "")
+}
+
+// addPlanned adds the tasks of a plan.
+func (t *turn) addPlanned(tasks []job.PlannedTask, rules job.PlanRules) {
+	ids := map[string]string{}
+	for _, p := range tasks {
+		ids[p.ID] = job.NewID()
+	}
+	for _, p := range tasks {
+		add := job.Added{
+			ID: ids[p.ID], Key: p.ID, Title: p.Title, Instructions: p.Instructions, TaskKind: job.Work,
+			Difficulty: p.Difficulty, Vision: p.Vision, Files: p.Files, Checks: p.Checks,
+		}
+		for _, name := range p.Images {
+			img, _ := rules.Image(name) // checked before
+			add.Images = append(add.Images, img)
+		}
+		for _, d := range p.DependsOn {
+			add.DependsOn = append(add.DependsOn, ids[d])
+		}
+		t.emit(job.Event{Kind: job.KindTaskAdded, Task: add.ID, Body: &add})
+	}
 }
 
 func (r *run) planFailed(ctx context.Context, code, words string) error {

@@ -26,7 +26,11 @@ func (t *turn) dispatch(task *job.Task) {
 		return
 	}
 	attempt := job.NewID()
-	worker, why := t.o.crew.take(attempt, t.now, t.o.Lease)
+	prefer := ""
+	if a := task.Continues(); a != nil {
+		prefer = a.Worker
+	}
+	worker, why := t.o.crew.take(attempt, t.now, t.o.Lease, prefer)
 	if worker == "" {
 		t.waiting(task, why)
 		return
@@ -76,7 +80,7 @@ func (t *turn) route(task *job.Task) routing.Choice {
 	}
 	told := task.Model != "" && task.RoutedAt == len(task.Attempts) // before a restart
 	choice := routing.Choice{}
-	if told && task.Rung >= 0 {
+	if told && task.Rung >= 0 && (task.Chosen == "" || task.Chosen == task.Model) {
 		choice = t.sameAgain(task, t.needOf(task))
 	} else {
 		choice = t.choose(task)
@@ -121,6 +125,9 @@ func (r *run) fellShort(task *job.Task) bool {
 func (t *turn) choose(task *job.Task) routing.Choice {
 	need := t.needOf(task)
 	ladder := t.rules.Ladder
+	if m, ok := t.rules.Book.Model(catalog.Ref(task.Chosen)); ok && task.Chosen != "" {
+		return routing.Chosen(m)
+	}
 	if len(task.Attempts) > 0 && task.Rung >= 0 && !t.fellShort(task) {
 		return t.sameAgain(task, need)
 	}

@@ -74,7 +74,7 @@ func alone(t *testing.T, a protocol.Assignment, files map[string]string) (*work,
 	t.Helper()
 	x := &shed{s: &stage{t: t, mem: newMemory()}, files: files, start: map[string]map[string]string{}, exits: map[string]int{}}
 	a.Attempt, a.Engine, a.Minutes, a.MaxEdge = "attempt", "scripted", 1, 1568
-	k := newWork(x.made(1), a, zerolog.Nop())
+	k := newWork(x.made(1), a, &holding{}, zerolog.Nop())
 	if err := k.prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -188,6 +188,17 @@ func (x *shed) Add(_ context.Context, _, path, _ string) error {
 	}
 	x.set(func() { x.start[path] = maps.Clone(x.files) })
 	return nil
+}
+
+func (x *shed) AddAt(ctx context.Context, repo, path, _, files string) error { return x.Add(ctx, repo, path, files) }
+
+func (x *shed) Sweep(string) {}
+
+func (x *shed) Trace(ctx context.Context, t protocol.Trace) error {
+	if err := x.reach(ctx); err != nil {
+		return err
+	}
+	return x.s.Trace(ctx, t)
 }
 
 func (x *shed) Remove(context.Context, string, string) error { return nil }

@@ -279,6 +279,12 @@ func (r *repo) lay(m MergeSpec) (Merged, error) {
 	return Merged{Commit: r.merged[m.Attempt]}, nil
 }
 
+func (r *repo) Undo(context.Context, string) ([]string, error) { return []string{"a.go"}, nil }
+
+func (r *repo) Discard(_ context.Context, id string, attempts []string) ([]string, error) {
+	return append([]string{branchRef(id)}, attempts...), nil
+}
+
 func (r *repo) Apply(_ context.Context, _, _, head string) (Applied, error) {
 	return Applied{BackupRef: "backup", Files: []string{head}}, nil
 }

@@ -130,7 +130,7 @@ func (o *Orchestrator) Show(ctx context.Context, id string) (protocol.JobDoc, er
 	doc := protocol.JobDoc{
 		ID: r.id, Title: j.Title, Text: j.Text, Status: j.Status, Reason: j.Reason, Repo: j.Repo, Base: j.Base, Budget: j.Budget,
 		Cost: j.Cost.USD(), KnownCost: j.Cost.Known, Unpriced: j.Cost.Unknown, Requests: j.Cost.Requests, Summary: j.Summary, Seq: j.Seq,
-		Notices: j.Notices, Attachments: j.Images, At: j.At, End: j.End, Tasks: []protocol.TaskDoc{},
+		Notices: j.Notices, Attachments: j.Images, At: j.At, End: j.End, Tasks: []protocol.TaskDoc{}, Approve: j.Approve,
 	}
 	if j.End != nil {
 		doc.NeedsEyes, doc.Branch = j.End.NeedsEyes, j.End.Branch
@@ -139,6 +139,7 @@ func (o *Orchestrator) Show(ctx context.Context, id string) (protocol.JobDoc, er
 		doc.BackupRef = j.Applied.BackupRef
 	}
 	for _, t := range j.List() {
+		doc.Pausing = doc.Pausing || (j.Status == job.Paused && t.Status.Live())
 		doc.Tasks = append(doc.Tasks, taskDoc(t))
 		if t.Merged != "" {
 			doc.Branch = branchOf(r.id)
@@ -152,11 +153,16 @@ func taskDoc(t *job.Task) protocol.TaskDoc {
 		ID: t.ID, Key: t.Key, Title: t.Title, Kind: t.Kind(), Difficulty: t.Difficulty, Vision: t.Vision, Status: t.Status, Reason: t.Reason,
 		Model: t.Model, Sight: t.Sight, Reasons: t.Reasons, Escalated: t.Escalated, DependsOn: t.DependsOn, ReviewOf: t.ReviewOf, Images: t.Images,
 		Merged: t.Merged, Waiting: t.Waiting, Verdicts: t.Verdicts, Checks: t.Checks,
+		Question: t.Question, Continues: t.Continues() != nil, Chosen: t.Chosen,
+	}
+	for _, s := range t.Said {
+		d.Said = append(d.Said, protocol.Words{ID: s.ID, Text: s.Text})
 	}
 	for _, a := range t.Attempts {
 		d.Attempts = append(d.Attempts, protocol.AttemptDoc{
 			ID: a.ID, Number: a.Number, Worker: a.Worker, Model: a.Model, Epoch: a.Epoch, Cost: a.Cost.USD(), Step: a.LastStep,
 			Result: a.End, Looks: slices.Clone(a.Looks), Checks: slices.Clone(a.Checks),
+			Trace: a.Trace, From: a.From,
 		})
 	}
 	return d
@@ -247,6 +253,32 @@ func (o *Orchestrator) Diff(ctx context.Context, ref protocol.Resolved) (protoco
 		return protocol.DiffDoc{}, err
 	}
 	return protocol.DiffDoc{Job: ref.Job, Base: from, Commit: to, Files: c.Files, Diff: c.Diff, Truncated: c.Truncated}, nil
+}
+
+// Logs lists the attempts of a job or a task, with where their traces are.
+func (o *Orchestrator) Logs(ctx context.Context, ref protocol.Resolved) (protocol.LogsDoc, error) {
+	r, err := o.run(ctx, ref.Job)
+	if err != nil {
+		return protocol.LogsDoc{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	doc := protocol.LogsDoc{Job: ref.Job, Attempts: []protocol.LogLine{}}
+	for _, task := range r.state.List() {
+		if ref.Task != "" && task.ID != ref.Task {
+			continue
+		}
+		for _, a := range task.Attempts {
+			line := protocol.LogLine{
+				Task: task.ID, Key: task.Key, Title: task.Title, Kind: task.Kind(), Attempt: a.ID, Number: a.Number, Worker: a.Worker, Model: a.Model, Trace: a.Trace,
+			}
+			if a.End != nil {
+				line.Outcome, line.Reason = a.End.Outcome, a.End.Reason
+			}
+			doc.Attempts = append(doc.Attempts, line)
+		}
+	}
+	return doc, nil
 }
 
 // Costs sums the ledger's rows by job, task, attempt, traffic and model.

@@ -1,8 +1,11 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -28,12 +31,27 @@ type watch struct {
 	lastEdit time.Time         // start of the last tool call that changed the sources; zero: none did
 }
 
+// newWatch looks at the sources for the first time, or goes on from what the
+// trace remembers of them.
 func newWatch(ctx context.Context, k *work) (*watch, error) {
 	tree, pictures, err := k.w.Trees.Sources(ctx, k.a.Repo, k.dir)
 	if err != nil {
 		return nil, err
 	}
-	return &watch{k: k, tree: tree, pictures: maps.Clone(pictures)}, nil
+	w := &watch{k: k, tree: tree, pictures: maps.Clone(pictures)}
+	if before := k.trace.remembered(statePictures); before != "" {
+		w.pictures = map[string]string{}
+		if err := json.Unmarshal([]byte(before), &w.pictures); err != nil {
+			return nil, fmt.Errorf("the trace's list of pictures: %w", err)
+		}
+		w.lastEdit, err = time.Parse(time.RFC3339Nano, cmp.Or(k.trace.remembered(stateEdit), time.Time{}.Format(time.RFC3339Nano)))
+		if k.elsewhere || tree != k.trace.remembered(stateTree) { // or a call that was cut off changed them
+			w.lastEdit = time.Now().Add(clockSlack)
+			err = errors.Join(err, k.trace.state(map[string]string{stateTree: tree, stateEdit: w.lastEdit.UTC().Format(time.RFC3339Nano)}))
+		}
+		return w, err
+	}
+	return w, k.trace.state(map[string]string{stateTree: tree, statePictures: pictureNames(pictures)})
 }
 
 // look hashes the sources as they are now; since is when whatever may have
@@ -47,8 +65,9 @@ func (w *watch) look(ctx context.Context, since time.Time) (tree string, picture
 	defer w.mu.Unlock()
 	if tree != w.tree {
 		w.tree, w.lastEdit = tree, since
+		err = w.k.trace.state(map[string]string{stateTree: tree, stateEdit: since.UTC().Format(time.RFC3339Nano)})
 	}
-	return tree, pictures, nil
+	return tree, pictures, err
 }
 
 // fresh reports whether a workspace file was written after the last change of

@@ -25,29 +25,43 @@ import (
 type work struct {
 	w   *Worker
 	a   protocol.Assignment
+	h   *holding
 	log zerolog.Logger
 
-	dir    string // the worktree
-	temp   string
-	box    Box
-	watch  *watch
-	gate   *gate
-	desk   *desk
-	finish protocol.Finish
-	end    json.RawMessage // what the agent reported
+	root  string // of the attempt: its worktree, its trace, its pictures
+	dir   string // the worktree
+	temp  string
+	box   Box
+	watch *watch
+	gate  *gate
+	desk  *desk
+	trace *trace
+	// elsewhere says that the files of an interrupted attempt were written anew.
+	elsewhere bool
+	finish    protocol.Finish
+	end       json.RawMessage // what the agent reported
 
 	mu      sync.Mutex
 	steps   []job.Step
 	flushed sync.WaitGroup
 }
 
-func newWork(w *Worker, a protocol.Assignment, log zerolog.Logger) *work {
-	root := filepath.Join(w.Dir, a.Attempt)
-	return &work{
-		w: w, a: a, log: log, dir: filepath.Join(root, "tree"), temp: filepath.Join(root, "tmp"),
+func newWork(w *Worker, a protocol.Assignment, h *holding, log zerolog.Logger) *work {
+	k := &work{
+		w: w, a: a, h: h, log: log,
 		finish: protocol.Finish{Hold: a.Hold, End: job.AttemptEnd{Outcome: job.OutFailed, Base: a.Base, Epoch: a.Epoch}},
 	}
+	k.in(filepath.Join(w.Dir, a.Attempt))
+	return k
 }
+
+// in sets the attempt's folder.
+func (k *work) in(root string) {
+	k.root, k.dir, k.temp = root, filepath.Join(root, treeDir), filepath.Join(root, "tmp")
+}
+
+// treeDir is the worktree in an attempt's folder.
+const treeDir = "tree"
 
 // do works from the empty folder to the result; it never fails, its result says
 // what did. When it returns, nothing that the attempt started is alive.
@@ -61,11 +75,15 @@ func (k *work) do(ctx context.Context) protocol.Finish {
 		return k.failed(ctx, err)
 	}
 	stopSteps := k.reportSteps(ctx)
-	end, err := k.w.Engines[k.a.Engine].Run(ctx, k.task(), engine.Desk{Ask: k.desk.ask, Step: k.step})
+	end, err := k.w.Engines[k.a.Engine].Run(ctx, k.task(), engine.Desk{
+		Ask: k.desk.ask, Step: k.step, Keep: k.trace.keep, Said: k.said, Paused: func() bool { return k.w.paused(k.h) },
+	})
 	k.finish.End.Rounds = end.Rounds
 	switch {
 	case err != nil:
 		k.failed(ctx, err)
+	case end.Paused:
+		k.laidAside(end)
 	case end.Finish == "":
 		k.finish.End.Reason = "the agent stopped without a result: " + end.Why
 	default:
@@ -97,21 +115,32 @@ func (k *work) failed(ctx context.Context, err error) protocol.Finish {
 	return k.finish
 }
 
-// prepare makes the worktree, the attachments and the tools.
+// prepare makes the worktree, the attachments and the tools, or takes those of an
+// attempt that was interrupted.
 func (k *work) prepare(ctx context.Context) error {
 	if k.w.Engines[k.a.Engine] == nil {
 		return fmt.Errorf("engine %q is not on this worker", k.a.Engine)
 	}
+	again, err := k.takeUp(ctx)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(k.temp, 0o700); err != nil {
 		return fmt.Errorf("make the attempt's folder: %w", err)
 	}
-	if err := k.w.Trees.Add(ctx, k.a.Repo, k.dir, k.a.Base); err != nil {
-		return err
+	if !again {
+		if err := k.w.Trees.Add(ctx, k.a.Repo, k.dir, k.a.Base); err != nil {
+			return err
+		}
 	}
 	if err := k.attachments(ctx); err != nil {
 		return err
 	}
-	var err error
+	if k.trace == nil {
+		if k.trace, err = newTrace(k.root, nil); err != nil {
+			return err
+		}
+	}
 	if k.box, err = k.w.Shop.Open(k.dir, k.temp, k.a.Attempt, k.a.Kind == job.Review); err != nil {
 		return err
 	}
@@ -156,6 +185,9 @@ func (k *work) task() engine.Task {
 		Rounds: k.a.Rounds, MaxTokens: answerTokens,
 		Nudge: "Go on with your tools. When you are done, or cannot go on, call " + k.finishSpec().Name + ".",
 	}
+	if c := k.a.Continue; c != nil && len(k.trace.past) > 0 {
+		t.Past, t.Answer, t.Back = k.trace.past, c.Answer, goOnWords(c)
+	}
 	if k.a.MaxOutput > 0 {
 		t.MaxTokens = min(t.MaxTokens, k.a.MaxOutput)
 	}
@@ -171,7 +203,7 @@ func (k *work) tools() []tool.Tool {
 		out = append(out, k.gate)
 	}
 	if k.a.Kind != job.Review {
-		out = append(out, askPerson{})
+		out = append(out, askPerson{k.a.Attended})
 	}
 	return append(out, finishTool{k})
 }
@@ -305,7 +337,7 @@ func (k *work) clean(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, effectWait)
 	defer cancel()
 	err := k.w.Trees.Remove(ctx, k.a.Repo, k.dir)
-	if err = errors.Join(err, os.RemoveAll(filepath.Dir(k.dir))); err != nil {
+	if err = errors.Join(err, os.RemoveAll(k.root), os.RemoveAll(filepath.Join(k.w.Dir, k.a.Attempt))); err != nil {
 		k.log.Warn().Err(err).Msg("the attempt's folder was not removed")
 	}
 }

@@ -59,6 +59,8 @@ type holding struct {
 	// decided is set once the agent has ended and its result is on the way: a
 	// lease that ends no longer matters to it.
 	decided bool
+	pause   bool             // lay it aside at the next safe point
+	words   []protocol.Words // of the person, in the order they came
 }
 
 // NewWorker makes a worker.
@@ -77,11 +79,19 @@ const (
 	firstBeat  = 200 * time.Millisecond
 )
 
-// Run works until ctx ends, the daemon sends it away, or it is an orphan. It
-// returns when every agent that it started is gone.
+// LeaveWait bounds how long a worker that is asked to go waits for its agents to
+// come to a safe point: a model's answer and a tool call usually end within it.
+const LeaveWait = 20 * time.Second
+
+// Run works until ctx ends, the daemon sends it away, or it is an orphan. When
+// ctx ends, agents are laid aside at their next safe point, so that they go on
+// from there with the next daemon; after LeaveWait they are stopped. It returns
+// when every agent that it started is gone.
 func (w *Worker) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
 	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
 		return err
 	}
@@ -90,32 +100,56 @@ func (w *Worker) Run(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	var work sync.WaitGroup
-	work.Go(func() { w.beats(ctx, cancel) })
-	err = w.Mailbox.Tasks(ctx, w.ID, func(data []byte) bool { return w.take(ctx, data, &work) })
+	var beats, work sync.WaitGroup
+	beats.Go(func() { w.beats(life, cancel) })
+	err = w.Mailbox.Tasks(ctx, w.ID, func(data []byte) bool { return w.take(ctx, life, data, &work) })
+	over := ctx.Err() != nil
 	cancel()
+	w.leave(&work)
+	end()
 	work.Wait()
-	if ctx.Err() != nil {
+	beats.Wait()
+	if over {
 		return nil
 	}
 	return err
 }
 
+// leave asks every agent to lay its work aside, and waits for them.
+func (w *Worker) leave(work *sync.WaitGroup) {
+	w.mu.Lock()
+	w.leaving = true
+	for _, h := range w.holds {
+		h.pause = true
+	}
+	w.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		work.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(LeaveWait):
+		w.Log.Warn().Msg("agents did not come to a safe point in time and are stopped")
+	}
+}
+
 // take claims one task and starts on it; it waits for a free slot first. False
 // means: deliver it again.
-func (w *Worker) take(ctx context.Context, data []byte, work *sync.WaitGroup) bool {
+func (w *Worker) take(ctx, life context.Context, data []byte, work *sync.WaitGroup) bool {
 	var hold protocol.Hold
 	if err := json.Unmarshal(data, &hold); err != nil {
 		w.Log.Error().Err(err).Msg("a task in the mailbox cannot be read")
 		return true
 	}
-	actx, stop := context.WithCancel(ctx)
+	actx, stop := context.WithCancel(life)
 	h := &holding{hold: hold, stop: stop}
 	if !w.keep(h) {
 		stop()
 		return true // delivered twice
 	}
-	a, err := w.claim(actx, hold)
+	a, err := w.claim(ctx, actx, hold)
 	if err != nil {
 		w.drop(h)
 		if ctx.Err() == nil && actx.Err() != nil {
@@ -129,7 +163,7 @@ func (w *Worker) take(ctx context.Context, data []byte, work *sync.WaitGroup) bo
 	}
 	work.Go(func() {
 		defer func() { <-w.slots }()
-		w.attempt(actx, ctx, a, h)
+		w.attempt(actx, life, a, h)
 		w.drop(h)
 	})
 	return true
@@ -137,13 +171,15 @@ func (w *Worker) take(ctx context.Context, data []byte, work *sync.WaitGroup) bo
 
 // claim waits for a free slot and claims the task. The slot stays taken when
 // there is no error.
-func (w *Worker) claim(ctx context.Context, hold protocol.Hold) (protocol.Assignment, error) {
+func (w *Worker) claim(ctx, held context.Context, hold protocol.Hold) (protocol.Assignment, error) {
 	select {
 	case w.slots <- struct{}{}:
+	case <-held.Done():
+		return protocol.Assignment{}, held.Err()
 	case <-ctx.Done():
 		return protocol.Assignment{}, ctx.Err()
 	}
-	a, err := w.Home.Claim(ctx, hold)
+	a, err := w.Home.Claim(held, hold)
 	if err != nil {
 		<-w.slots
 	}
@@ -222,6 +258,8 @@ func (w *Worker) hello(ctx context.Context, leave context.CancelFunc) {
 	w.heard = sent
 	w.lease, w.beat = time.Duration(welcome.LeaseMS)*time.Millisecond, time.Duration(welcome.BeatMS)*time.Millisecond
 	w.stopThese(welcome.Stop)
+	w.pauseThese(welcome.Pause)
+	w.heed(welcome.Heed)
 	if welcome.Leave {
 		w.leaving = true
 		leave()
@@ -237,6 +275,44 @@ func (w *Worker) order(data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopThese(o.Stop)
+	w.pauseThese(o.Pause)
+	w.heed(o.Heed)
+}
+
+func (w *Worker) pauseThese(attempts []string) {
+	for _, id := range attempts {
+		if h := w.holds[id]; h != nil && !h.pause {
+			w.Log.Info().Str("attempt", id).Msg("the attempt is laid aside at its next safe point")
+			h.pause = true
+		}
+	}
+}
+
+// heed keeps what the person said to agents; it is told again with every beat.
+func (w *Worker) heed(list []protocol.Heed) {
+	for _, one := range list {
+		h := w.holds[one.Attempt]
+		if h == nil {
+			continue
+		}
+		for _, words := range one.Words {
+			if !slices.ContainsFunc(h.words, func(have protocol.Words) bool { return have.ID == words.ID }) {
+				h.words = append(h.words, words)
+			}
+		}
+	}
+}
+
+func (w *Worker) paused(h *holding) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return h.pause
+}
+
+func (w *Worker) wordsFor(h *holding) []protocol.Words {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(h.words)
 }
 
 func (w *Worker) stopThese(attempts []string) {
@@ -275,14 +351,16 @@ func (w *Worker) decide(h *holding) {
 // ctx ends with the agent's right to work, life with the worker.
 func (w *Worker) attempt(ctx, life context.Context, a protocol.Assignment, h *holding) {
 	log := w.Log.With().Str("job", a.Job).Str("task", a.Task).Str("attempt", a.Attempt).Logger()
-	work := newWork(w, a, log)
+	work := newWork(w, a, h, log)
 	finish := work.do(ctx)
 	w.decide(h)
+	work.handIn(context.WithoutCancel(life), &finish)
 	for wait := firstBeat; life.Err() == nil; wait = min(2*wait, retryEffect) {
 		got, err := w.Home.Finish(life, finish)
 		if err == nil {
 			if got.Late {
 				log.Warn().Msg("the result came too late and was not applied")
+				work.leaveTrace(context.WithoutCancel(life), finish)
 			}
 			break
 		}
@@ -296,7 +374,9 @@ func (w *Worker) attempt(ctx, life context.Context, a protocol.Assignment, h *ho
 		case <-time.After(wait):
 		}
 	}
-	work.clean(context.WithoutCancel(life))
+	if !work.goesOn(finish) {
+		work.clean(context.WithoutCancel(life))
+	}
 }
 
 // commitMessage names an attempt's commit in the person's history.

@@ -283,7 +283,7 @@ func TestWhatEndsAnAttemptHasItsOwnOutcome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := &shed{s: &stage{t: t, mem: newMemory()}, start: map[string]map[string]string{}, act: c.act}
-				k := newWork(x.made(1), protocol.Assignment{Hold: protocol.Hold{Attempt: "x"}, Engine: "scripted", Minutes: 1, Kind: job.Work}, x.made(1).Log)
+				k := newWork(x.made(1), protocol.Assignment{Hold: protocol.Hold{Attempt: "x"}, Engine: "scripted", Minutes: 1, Kind: job.Work}, &holding{}, x.made(1).Log)
 				got := k.do(t.Context()).End
 				if got.Outcome != c.want || got.Code != c.code || got.Reason != c.reason {
 					t.Errorf("%s %q %q", got.Outcome, got.Code, got.Reason)

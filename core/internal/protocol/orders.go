@@ -110,11 +110,15 @@ type Heed struct {
 
 // Continue says where an attempt goes on instead of beginning anew.
 type Continue struct {
-	Attempt string `json:"attempt"`          // the one that it goes on from
-	Trace   string `json:"trace,omitempty"`  // SHA-256; empty: only the worker's own folder has it
-	Commit  string `json:"commit,omitempty"` // the files as they were, on Base
-	Base    string `json:"base"`
-	Why     string `json:"why"` // why it was interrupted, in words for the agent
+	Attempt string `json:"attempt"` // the one that it goes on from
+	// Chain are the attempts that went before it in the same work, the newest first:
+	// when it left nothing, what they left is taken.
+	Chain  []string `json:"chain,omitempty"`
+	Trace  string   `json:"trace,omitempty"`  // SHA-256; empty: only the worker's own folder has it
+	Commit string   `json:"commit,omitempty"` // the files as they were, on Base
+	Base   string   `json:"base"`
+	Why    string   `json:"why"`              // why it was interrupted, in words for the agent
+	Answer string   `json:"answer,omitempty"` // to the question that it waited with
 }
 
 // Trace hands in what an attempt left that ended without a result: it can be

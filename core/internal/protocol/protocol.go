@@ -44,6 +44,7 @@ const (
 	CodeUnknown     = "unknown_price"
 	CodeProvider    = "provider"
 	CodeUnreachable = "unreachable"
+	CodeUnapplied   = "unapplied_work"
 )
 
 // Attachment is a picture that comes with a job. Its bytes were put as a blob before.
