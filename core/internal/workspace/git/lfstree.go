@@ -21,6 +21,9 @@ const filledFile = "relo-lfs"
 // its contents: file systems keep time in steps of up to two seconds (FAT).
 const settledTime = 3 * time.Second
 
+// never is a time that no file has.
+const never = -1
+
 // filled is one line: the file at path, with that size and time, is what the
 // pointer with the id blob names.
 type filled struct {
@@ -142,9 +145,25 @@ func (r *Repo) cleanLFS(ctx context.Context, c call, note *staged, paths []strin
 		return nil, nil, err
 	}
 	if keep {
-		err = r.writeFilled(c.at, k.now)
+		err = r.writeFilled(c.at, k.after())
 	}
 	return k.plain, k.lines, err
+}
+
+// after is the list to keep. Files that carry git's mark stay on it even when
+// their contents are not known any more, because git does not list them.
+func (k *cleaner) after() []filled {
+	has := map[string]bool{}
+	for _, f := range k.now {
+		has[f.path] = true
+	}
+	for p, f := range k.known {
+		if _, ok := k.index[p]; ok && !has[p] {
+			f.mtime = never
+			k.now = append(k.now, f)
+		}
+	}
+	return k.now
 }
 
 func (r *Repo) cleaner(ctx context.Context, c call, all []entry, keep bool) (*cleaner, error) {
