@@ -29,7 +29,9 @@ func (s *Store) judge(err error) error {
 	rotten := errors.Is(err, errRow)
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch e.Code() & 0xff { // the rest is detail
-		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT:
+		// SQLITE_ERROR is SQL that does not fit the tables: ours is always the same,
+		// so it is the tables' own description that is damaged.
+		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR:
 			rotten = true
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"strconv"
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/job"
@@ -50,36 +52,66 @@ func (s *Store) migrate(ctx context.Context) error {
 		return fmt.Errorf("the record was written by a later Relo (schema %d, this one knows %d): use that version", have, Version)
 	}
 	for ; have < Version; have++ {
-		if have > 0 {
-			if _, err := backup(ctx, s.file, have, time.Now()); err != nil {
-				return s.said("back up the record before it is brought to another schema", err)
-			}
-		}
-		err := s.alone(ctx, func(tx *sql.Tx) error {
-			if err := steps[have](ctx, tx); err != nil {
-				return err
-			}
-			_, err := tx.ExecContext(ctx, `INSERT INTO meta VALUES ('schema', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1`, have+1)
-			return err
-		})
-		if err != nil {
+		if err := s.step(ctx, have); err != nil {
 			return s.said(fmt.Sprintf("bring the record from schema %d to %d", have, have+1), err)
 		}
 	}
 	return nil
 }
 
-// version gives the schema of the record; 0 for a new one.
-func (s *Store) version(ctx context.Context) (have int, err error) {
-	var tables int
+func (s *Store) step(ctx context.Context, have int) error {
+	saved := ""
+	if have > 0 {
+		words, err := integrity(ctx, s.writer)
+		if err != nil {
+			return err
+		}
+		if words != "" {
+			return s.corrupt(fmt.Errorf("SQLite says: %s", words))
+		}
+		if saved, err = backup(ctx, s.file, have, time.Now()); err != nil {
+			return fmt.Errorf("back it up before: %w", err)
+		}
+	}
+	err := s.alone(ctx, func(tx *sql.Tx) error {
+		if err := steps[have](ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, have+1))
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `INSERT INTO meta VALUES ('schema', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1`, have+1)
+		}
+		return err
+	})
+	if err != nil && saved != "" {
+		return errors.Join(err, os.Remove(saved)) // the record is as it was: a copy of it would push out a better one
+	}
+	return err
+}
+
+// version gives the schema of the record; 0 for a new one. It stands in two
+// places since schema 2, so that a damaged number is not taken for another schema.
+func (s *Store) version(ctx context.Context) (int, error) {
+	var tables, header int
 	if err := s.writer.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil || tables == 0 {
 		return 0, err
 	}
-	err = s.writer.QueryRowContext(ctx, `SELECT value FROM meta WHERE key = 'schema'`).Scan(&have)
-	if errors.Is(err, sql.ErrNoRows) {
+	if err := s.writer.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&header); err != nil {
+		return 0, err
+	}
+	var text string
+	err := s.writer.QueryRowContext(ctx, `SELECT value FROM meta WHERE key = 'schema'`).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) && header == 0 {
 		return 0, nil // a crash in the middle of making it
 	}
-	return have, err
+	if err != nil {
+		return 0, s.corrupt(err)
+	}
+	have, err := strconv.Atoi(text)
+	if err != nil || have < 1 || have != max(header, 1) {
+		return 0, s.corrupt(fmt.Errorf("its schema is %q in one place and %d in another", text, header))
+	}
+	return have, nil
 }
 
 // chainAll gives the events of schema 1 their chain, and each job its head and

@@ -73,7 +73,7 @@ func (s *Store) suspect(ctx context.Context, pages []int64) error {
 	words, err := integrity(ctx, s.writer)
 	if err == nil && words != "" {
 		if words, err = s.reindex(ctx); err == nil && words != "" {
-			err = s.corrupt(fmt.Errorf("SQLite says: %s", words)) //nolint:err113 // its own words are the error
+			err = s.corrupt(fmt.Errorf("SQLite says: %s", words))
 		}
 	}
 	if err != nil {
@@ -132,7 +132,7 @@ func holds(table string) string {
 // reindex makes the indexes from the tables again and asks once more.
 func (s *Store) reindex(ctx context.Context) (words string, err error) {
 	if _, err := s.writer.ExecContext(ctx, `REINDEX`); err != nil {
-		return "", err
+		return "", s.corrupt(err) // two rows with one key: it is the table that is damaged
 	}
 	words, err = integrity(ctx, s.writer)
 	if err == nil && words == "" {

@@ -35,13 +35,20 @@ func writeSnapshot(ctx context.Context, tx *sql.Tx, id string, p *record.Snapsho
 // then.
 func (s *Store) Snapshot(ctx context.Context, id string) (p record.Snapshot, ok bool, err error) {
 	p, ok, err = readSnapshot(ctx, s.reader, id)
+	if errors.Is(err, errSnapshot) {
+		s.note(&record.DamageError{Job: id, Seq: p.Seq, Kind: record.Mended, Words: "its snapshot is damaged; its state is made from its events, nothing is lost"})
+		return record.Snapshot{}, false, nil
+	}
 	return p, ok && s.readOnly(id) == nil, s.said("read the snapshot of "+id, err)
 }
+
+// errSnapshot says that a snapshot is there and is not believed.
+var errSnapshot = errors.New("the snapshot is damaged")
 
 func readSnapshot(ctx context.Context, db asker, id string) (p record.Snapshot, ok bool, err error) {
 	var head, sum, hash []byte
 	err = db.QueryRowContext(ctx, `SELECT seq, head, state, sum, (SELECT hash FROM events e WHERE e.job = s.job AND e.seq = s.seq)
-		FROM snapshots s WHERE job = ?`, id).Scan(&p.Seq, &head, &p.State, &sum, &hash)
+		FROM snapshots s WHERE job = ?`, id).Scan(loosely(&p.Seq), loosely(&head), loosely(&p.State), loosely(&sum), loosely(&hash))
 	if errors.Is(err, sql.ErrNoRows) {
 		return record.Snapshot{}, false, nil
 	}
@@ -49,7 +56,7 @@ func readSnapshot(ctx context.Context, db asker, id string) (p record.Snapshot, 
 		return record.Snapshot{}, false, err
 	}
 	if !bytes.Equal(head, hash) || !bytes.Equal(sum, digest(id, p.Seq, head, p.State)) {
-		return record.Snapshot{}, false, nil
+		return p, false, errSnapshot
 	}
 	return p, true, nil
 }

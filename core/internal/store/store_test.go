@@ -281,7 +281,7 @@ func TestARecordOfALaterVersionIsRefusedAndLeftAlone(t *testing.T) {
 	must(t, open(t, dir).Close())
 	db, err := sql.Open("sqlite", filepath.Join(dir, "record.db"))
 	must(t, err)
-	_, err = db.ExecContext(t.Context(), `UPDATE meta SET value = '99' WHERE key = 'schema'; DROP TABLE outbox`)
+	_, err = db.ExecContext(t.Context(), `PRAGMA user_version = 99; UPDATE meta SET value = '99' WHERE key = 'schema'; DROP TABLE outbox`)
 	must(t, err)
 	if s, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "99") {
 		t.Errorf("opened %v: %v", s, err)
@@ -291,7 +291,7 @@ func TestARecordOfALaterVersionIsRefusedAndLeftAlone(t *testing.T) {
 	if n != 0 {
 		t.Error("it was changed all the same")
 	}
-	_, err = db.ExecContext(t.Context(), `UPDATE meta SET value = ? WHERE key = 'schema'`, Version)
+	_, err = db.ExecContext(t.Context(), fmt.Sprintf(`PRAGMA user_version = %d; UPDATE meta SET value = '%d' WHERE key = 'schema'`, Version, Version))
 	must(t, err)
 	must(t, db.Close())
 	must(t, open(t, dir).Close()) // the refusal did not keep the lock
