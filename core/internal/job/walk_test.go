@@ -1,11 +1,13 @@
 package job
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -139,6 +141,45 @@ func TestFoldingInTwoPartsIsFoldingAtOnce(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff(all, parts); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// A state that was written down as JSON and read again is the same, and goes on
+// as the other does: that is what a snapshot needs.
+func TestAStateComesThroughJSONAsItWas(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWalker()
+		for range rapid.IntRange(0, 80).Draw(t, "steps") {
+			w.step(t)
+		}
+		cut := rapid.IntRange(1, len(w.events)).Draw(t, "cut")
+		all, err := Fold(w.events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		half, err := Fold(w.events[:cut])
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(half)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again Job
+		if err := json.Unmarshal(text, &again); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(half, &again, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatal(diff)
+		}
+		for _, e := range w.events[cut:] {
+			if err := again.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(all, &again, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
 	})

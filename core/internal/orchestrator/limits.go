@@ -17,6 +17,9 @@ const (
 	diffForReview = 64 << 10
 	// diffForPerson bounds one diff on the bus; the message limit is 8 MiB.
 	diffForPerson = 4 << 20
+	// snapshotEvery is how many events are folded at most when a job is read: some
+	// 2 ms of work, for a state of some ten KiB that is written beside them.
+	snapshotEvery = 200
 	// watchEvery is how often leases and the outbox are looked at.
 	watchEvery = 250 * time.Millisecond
 	// outboxBatch bounds one reading of the outbox.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,6 +30,7 @@ type memory struct {
 	seq    int64
 	rows   []ledger.Row
 	blobs  map[string][]byte
+	snaps  map[string]record.Snapshot
 
 	refuse func(record.Batch) error // plays a full disk; nil: never
 	blind  bool                     // events cannot be read
@@ -40,7 +42,7 @@ type lease struct {
 }
 
 func newMemory() *memory {
-	return &memory{events: map[string][][]byte{}, index: map[string]record.Entry{}, leases: map[string]lease{}, blobs: map[string][]byte{}}
+	return &memory{events: map[string][][]byte{}, index: map[string]record.Entry{}, leases: map[string]lease{}, blobs: map[string][]byte{}, snaps: map[string]record.Snapshot{}}
 }
 
 func (m *memory) Commit(ctx context.Context, b record.Batch) error {
@@ -77,7 +79,10 @@ func (m *memory) Commit(ctx context.Context, b record.Batch) error {
 	maps.Copy(m.leases, leases)
 	if len(texts) > 0 {
 		m.events[b.Job] = append(m.events[b.Job], texts...)
-		m.index[b.Job] = record.Entry{ID: b.Job, Title: b.Title, Status: b.Status, Seq: next - 1}
+		m.index[b.Job] = record.Entry{ID: b.Job, Title: b.Title, Status: b.Status, Seq: next - 1, Line: b.Line}
+	}
+	if b.Snapshot != nil {
+		m.snaps[b.Job] = *b.Snapshot
 	}
 	for _, msg := range b.Outbox {
 		m.seq++
@@ -133,6 +138,80 @@ func (m *memory) Events(_ context.Context, id string, after int64, limit int) ([
 		}
 	}
 	return out, nil
+}
+
+func (m *memory) Snapshot(_ context.Context, id string) (record.Snapshot, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s, ok := m.snaps[id]; ok {
+		return s, true, nil
+	}
+	half := len(m.events[id]) / 2 // there may be one at any event
+	events := make([]job.Event, half)
+	for i, text := range m.events[id][:half] {
+		if err := json.Unmarshal(text, &events[i]); err != nil {
+			return record.Snapshot{}, false, err
+		}
+	}
+	state, err := job.Fold(events)
+	return record.Snapshot{Seq: int64(half), State: raw(state)}, half > 0 && err == nil, err
+}
+
+func (m *memory) JobsWith(ctx context.Context, statuses ...job.Status) ([]record.Entry, error) {
+	all, err := m.Jobs(ctx)
+	return slices.DeleteFunc(all, func(e record.Entry) bool { return !slices.Contains(statuses, e.Status) }), err
+}
+
+// tasks lists the jobs and tasks that f wants.
+func (m *memory) tasks(f func(record.Found) bool) []record.Found {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []record.Found
+	for id, texts := range m.events {
+		all := []record.Found{{Job: id}}
+		for _, text := range texts {
+			var e job.Event
+			if err := json.Unmarshal(text, &e); err != nil {
+				panic(err)
+			}
+			if add, ok := e.Body.(*job.Added); ok {
+				all = append(all, record.Found{Job: id, Task: add.ID, Key: add.Key})
+			}
+		}
+		for _, one := range all {
+			if f(one) {
+				out = append(out, one)
+			}
+		}
+	}
+	return out
+}
+
+func (m *memory) Find(_ context.Context, prefix string, limit int) ([]record.Found, error) {
+	out := m.tasks(func(f record.Found) bool {
+		return prefix != "" && ((f.Task == "" && strings.HasPrefix(f.Job, prefix)) || (f.Task != "" && strings.HasPrefix(f.Task, prefix)))
+	})
+	return out[:min(limit, len(out))], nil
+}
+
+func (m *memory) FindKey(_ context.Context, jobPrefix, key string) ([]record.Found, error) {
+	return m.tasks(func(f record.Found) bool { return f.Task != "" && f.Key == key && strings.HasPrefix(f.Job, jobPrefix) }), nil
+}
+
+func (m *memory) Sums(ctx context.Context, id string, since time.Time) ([]record.Sum, error) {
+	rows, err := m.Rows(ctx, id, since)
+	var out []record.Sum
+	for _, r := range rows {
+		s := record.Sum{
+			Job: r.Job, Task: r.Task, Attempt: r.Attempt, Traffic: r.Traffic, Model: r.Model, Requests: 1, Pictures: r.Pictures,
+			TokensIn: r.Usage.TokensIn, TokensOut: r.Usage.TokensOut, TokensCached: r.Usage.TokensCached, Cost: r.Cost,
+		}
+		if r.Cost != nil {
+			s.Known = *r.Cost
+		}
+		out = append(out, s)
+	}
+	return out, err
 }
 
 func (m *memory) Jobs(context.Context) ([]record.Entry, error) {

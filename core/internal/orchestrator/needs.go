@@ -20,7 +20,14 @@ import (
 type Journal interface {
 	Commit(ctx context.Context, b record.Batch) error
 	Events(ctx context.Context, job string, after int64, limit int) ([]job.Event, error)
+	// Snapshot is a fold of the job's events up to its Seq; false: none is there.
+	Snapshot(ctx context.Context, job string) (record.Snapshot, bool, error)
 	Jobs(ctx context.Context) ([]record.Entry, error)
+	JobsWith(ctx context.Context, statuses ...job.Status) ([]record.Entry, error)
+	// Find gives jobs and tasks whose id begins with prefix, FindKey tasks by the plan's own id.
+	Find(ctx context.Context, prefix string, limit int) ([]record.Found, error)
+	FindKey(ctx context.Context, jobPrefix, key string) ([]record.Found, error)
+	Sums(ctx context.Context, job string, since time.Time) ([]record.Sum, error)
 	Rows(ctx context.Context, job string, since time.Time) ([]ledger.Row, error)
 }
 

@@ -7,6 +7,7 @@ package orchestrator
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -97,15 +98,9 @@ func (o *Orchestrator) Start(ctx context.Context) error {
 	if o.Idle {
 		return nil
 	}
-	entries, err := o.Journal.Jobs(ctx)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.Status.Active() && !o.Solo {
-			if err := o.resume(ctx, e.ID); err != nil {
-				return err
-			}
+	if !o.Solo {
+		if err := o.resumeAll(ctx); err != nil {
+			return err
 		}
 	}
 	o.work.Go(func() { o.watch(ctx) })
@@ -118,6 +113,26 @@ func (o *Orchestrator) Start(ctx context.Context) error {
 func (o *Orchestrator) Stop() {
 	o.stop()
 	o.work.Wait()
+}
+
+// resumeAll takes up the jobs that are under way. One that cannot be read does
+// not keep the others from going on; the log and its views say why.
+func (o *Orchestrator) resumeAll(ctx context.Context) error {
+	entries, err := o.Journal.JobsWith(ctx, job.Planning, job.Running, job.Integrating, job.Paused)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		err := o.resume(ctx, e.ID)
+		if _, damaged := errors.AsType[*record.DamageError](err); damaged {
+			o.Log.Error().Str("job", e.ID).Err(err).Msg("a job is damaged and is only shown")
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // resume takes up a job after a restart: its leases count from now, what was
@@ -155,25 +170,47 @@ func (o *Orchestrator) run(ctx context.Context, id string) (*run, error) {
 	if r := o.runs[id]; r != nil {
 		return r, nil
 	}
-	events, err := o.Journal.Events(ctx, id, 0, 0)
+	state, folded, err := o.read(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if len(events) == 0 {
+	if state.Seq == 0 {
 		return nil, notFound(id)
-	}
-	state, err := job.Fold(events)
-	if err != nil {
-		return nil, fmt.Errorf("read the record: %w", err)
 	}
 	rules, err := o.Rules(ctx, state.Repo)
 	if err != nil { // what is done already can be shown all the same
 		o.Log.Error().Str("job", id).Err(err).Msg("the config of the job's folder cannot be used")
 	}
 	r := newRun(o, id, state, rules)
-	r.unruly = err
+	r.unruly, r.folded = err, folded
 	o.runs[id] = r
 	return r, nil
+}
+
+// read gives a job's state from the record, and up to which event it need not be
+// folded again: its snapshot and what came after it.
+func (o *Orchestrator) read(ctx context.Context, id string) (state *job.Job, folded int64, err error) {
+	state = &job.Job{Tasks: map[string]*job.Task{}}
+	snap, ok, err := o.Journal.Snapshot(ctx, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	if ok {
+		var from job.Job
+		if err := json.Unmarshal(snap.State, &from); err == nil && from.Seq == snap.Seq { // one of another version is not used
+			state, folded = &from, snap.Seq
+		}
+	}
+	events, err := o.Journal.Events(ctx, id, folded, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, e := range events {
+		if err := state.Apply(e); err != nil {
+			return nil, 0, fmt.Errorf("read the record: %w", err)
+		}
+	}
+	return state, folded, nil
 }
 
 func notFound(id string) error {

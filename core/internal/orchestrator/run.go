@@ -27,6 +27,7 @@ type run struct {
 
 	mu       sync.Mutex
 	state    *job.Job
+	folded   int64                // event of the newest snapshot
 	torn     bool                 // state holds what was not committed, and could not be read again
 	deadline map[string]time.Time // of live leases, by attempt; monotonic
 	posted   map[string]time.Time // when a task was last put into a mailbox, by attempt
@@ -98,9 +99,15 @@ func (t *turn) commit(ctx context.Context) error {
 	if len(b.Events) == 0 && b.Settle == nil && len(b.Grants) == 0 && len(b.Free) == 0 && len(b.Outbox) == 0 {
 		return nil
 	}
-	b.Status, b.Title = t.state.Status, t.state.Title
+	b.Status, b.Title, b.Line = t.state.Status, t.state.Title, raw(lineOf(t.state))
+	if t.state.Seq-t.folded >= snapshotEvery {
+		b.Snapshot = &record.Snapshot{Seq: t.state.Seq, State: raw(t.state)}
+	}
 	if err := t.o.Journal.Commit(ctx, *b); err != nil {
 		return err
+	}
+	if b.Snapshot != nil {
+		t.folded = b.Snapshot.Seq
 	}
 	if len(b.Outbox) > 0 {
 		t.o.wakePump()
@@ -122,15 +129,11 @@ func (t *turn) tell() {
 // that built on what is not in the record would leave a gap there.
 func (r *run) reload(ctx context.Context) error {
 	r.torn = true
-	events, err := r.o.Journal.Events(context.WithoutCancel(ctx), r.id, 0, 0)
+	state, folded, err := r.o.read(context.WithoutCancel(ctx), r.id)
 	if err != nil {
 		return fmt.Errorf("read the job again: %w", err)
 	}
-	state, err := job.Fold(events)
-	if err != nil {
-		return fmt.Errorf("read the job again: %w", err)
-	}
-	r.state, r.torn = state, false
+	r.state, r.folded, r.torn = state, folded, false
 	clear(r.choices)
 	return nil
 }

@@ -190,7 +190,9 @@ func (x *shed) Add(_ context.Context, _, path, _ string) error {
 	return nil
 }
 
-func (x *shed) AddAt(ctx context.Context, repo, path, _, files string) error { return x.Add(ctx, repo, path, files) }
+func (x *shed) AddAt(ctx context.Context, repo, path, _, files string) error {
+	return x.Add(ctx, repo, path, files)
+}
 
 func (x *shed) Sweep(string) {}
 

@@ -1,16 +1,16 @@
 package orchestrator
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/job"
-	"github.com/relo-dev/relo/core/internal/ledger"
 	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/record"
 	"github.com/relo-dev/relo/core/internal/routing"
 )
 
@@ -22,82 +22,88 @@ func (o *Orchestrator) List(ctx context.Context) (protocol.JobList, error) {
 	}
 	out := protocol.JobList{Jobs: []protocol.JobLine{}}
 	for _, e := range entries {
-		r, err := o.run(ctx, e.ID)
-		if err != nil {
-			return out, err
-		}
-		r.mu.Lock()
-		line := protocol.JobLine{ID: r.id, Title: r.state.Title, Status: r.state.Status, Cost: r.state.Cost.USD()}
-		for _, t := range r.state.Tasks {
-			if t.Kind() != job.Work {
-				continue
-			}
-			line.Tasks++
-			if t.Status == job.TaskAccepted {
-				line.Done++
-			}
-			if t.Merged != "" {
-				line.Branch = branchOf(r.id)
-			}
-		}
-		r.mu.Unlock()
-		out.Jobs = append(out.Jobs, line)
+		out.Jobs = append(out.Jobs, o.line(ctx, e))
 	}
 	return out, nil
 }
 
-// Resolve finds the job or task that a reference means.
-func (o *Orchestrator) Resolve(ctx context.Context, ref string) (protocol.Resolved, error) {
-	entries, err := o.Journal.Jobs(ctx)
+// line is a job's row as it was committed with its last event. A job of an older
+// version has none yet: it is read once and gets one.
+func (o *Orchestrator) line(ctx context.Context, e record.Entry) protocol.JobLine {
+	var line protocol.JobLine
+	if len(e.Line) > 0 && json.Unmarshal(e.Line, &line) == nil {
+		return line
+	}
+	r, err := o.run(ctx, e.ID)
 	if err != nil {
-		return protocol.Resolved{}, err
+		return protocol.JobLine{ID: e.ID, Title: e.Title, Status: e.Status, Fault: err.Error()}
 	}
-	if ref == "@last" && len(entries) > 0 {
-		return protocol.Resolved{Job: entries[0].ID}, nil
+	r.mu.Lock()
+	line = lineOf(r.state)
+	r.mu.Unlock()
+	b := record.Batch{Job: e.ID, Status: line.Status, Title: line.Title, Line: raw(line)}
+	if err := o.Journal.Commit(ctx, b); err != nil {
+		o.Log.Debug().Str("job", e.ID).Err(err).Msg("the row of a job was not kept")
 	}
-	jobRef, key, hasKey := strings.Cut(ref, "/")
-	if jobRef == "@last" && len(entries) > 0 {
-		jobRef = entries[0].ID
-	}
-	found := map[string]protocol.Resolved{}
-	for _, e := range entries {
-		if jobRef != "" && strings.HasPrefix(e.ID, jobRef) && !hasKey {
-			found[e.ID] = protocol.Resolved{Job: e.ID}
-		}
-		if hasKey && !strings.HasPrefix(e.ID, jobRef) {
+	return line
+}
+
+func lineOf(j *job.Job) protocol.JobLine {
+	line := protocol.JobLine{ID: j.ID, Title: j.Title, Status: j.Status, Cost: j.Cost.USD()}
+	for _, t := range j.Tasks {
+		if t.Kind() != job.Work {
 			continue
 		}
-		if err := o.resolveTask(ctx, e.ID, ref, key, hasKey, found); err != nil {
+		line.Tasks++
+		if t.Status == job.TaskAccepted {
+			line.Done++
+		}
+		if t.Merged != "" {
+			line.Branch = branchOf(j.ID)
+		}
+	}
+	return line
+}
+
+// lastRef means the newest job.
+const lastRef = "@last"
+
+// Resolve finds the job or task that a reference means.
+func (o *Orchestrator) Resolve(ctx context.Context, ref string) (protocol.Resolved, error) {
+	jobRef, key, hasKey := strings.Cut(ref, "/")
+	if jobRef == lastRef {
+		entries, err := o.Journal.Jobs(ctx)
+		if err != nil {
 			return protocol.Resolved{}, err
 		}
+		if len(entries) == 0 {
+			return protocol.Resolved{}, notFound(ref)
+		}
+		if jobRef = entries[0].ID; !hasKey {
+			return protocol.Resolved{Job: jobRef}, nil
+		}
+	}
+	found, err := o.find(ctx, jobRef, key, hasKey)
+	if err != nil {
+		return protocol.Resolved{}, err
 	}
 	switch len(found) {
 	case 0:
 		return protocol.Resolved{}, notFound(ref)
 	case 1:
-		for _, r := range found {
-			return r, nil
-		}
+		return protocol.Resolved{Job: found[0].Job, Task: found[0].Task}, nil
 	}
 	return protocol.Resolved{}, &protocol.Error{
 		Code:    protocol.CodeAmbiguous,
-		Message: fmt.Sprintf("%q means %d jobs or tasks", ref, len(found)), Hint: "give more of the id",
+		Message: fmt.Sprintf("%q means more than one job or task", ref), Hint: "give more of the id",
 	}
 }
 
-func (o *Orchestrator) resolveTask(ctx context.Context, id, ref, key string, hasKey bool, found map[string]protocol.Resolved) error {
-	r, err := o.run(ctx, id)
-	if err != nil {
-		return err
+func (o *Orchestrator) find(ctx context.Context, ref, key string, hasKey bool) ([]record.Found, error) {
+	if hasKey {
+		return o.Journal.FindKey(ctx, ref, key)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, t := range r.state.Tasks {
-		if (hasKey && t.Key == key) || (!hasKey && ref != "" && strings.HasPrefix(t.ID, ref)) {
-			found[t.ID] = protocol.Resolved{Job: id, Task: t.ID}
-		}
-	}
-	return nil
+	return o.Journal.Find(ctx, ref, 2)
 }
 
 // Events gives a page of a job's events.
@@ -287,59 +293,27 @@ func (o *Orchestrator) Costs(ctx context.Context, id string, days int) (protocol
 	if id == "" && days > 0 {
 		since = time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-days)
 	}
-	rows, err := o.Journal.Rows(ctx, id, since)
+	sums, err := o.Journal.Sums(ctx, id, since)
 	if err != nil {
 		return protocol.CostsDoc{}, err
 	}
-	return sumRows(rows), nil
+	return costsOf(sums), nil
 }
 
-func sumRows(rows []ledger.Row) protocol.CostsDoc {
-	type key struct{ job, task, attempt, traffic, model string }
-	sums := map[key]*protocol.CostRow{}
-	var order []key
+func costsOf(sums []record.Sum) protocol.CostsDoc {
 	doc := protocol.CostsDoc{Rows: []protocol.CostRow{}}
 	unknown := false
-	for _, r := range rows {
-		k := key{r.Job, r.Task, r.Attempt, r.Traffic, string(r.Model)}
-		s := sums[k]
-		if s == nil {
-			zero := 0.0
-			s = &protocol.CostRow{Job: k.job, Task: k.task, Attempt: k.attempt, Traffic: k.traffic, Model: k.model, Cost: &zero}
-			sums[k] = s
-			order = append(order, k)
-		}
-		s.Requests++
-		s.Pictures += r.Pictures
-		s.TokensIn, s.TokensOut, s.TokensCached = plus(s.TokensIn, r.Usage.TokensIn), plus(s.TokensOut, r.Usage.TokensOut), plus(s.TokensCached, r.Usage.TokensCached)
-		if r.Cost == nil {
-			s.Cost, unknown = nil, true
-			continue
-		}
-		doc.Known += *r.Cost
-		if s.Cost != nil {
-			*s.Cost += *r.Cost
-		}
+	for _, s := range sums {
+		doc.Rows = append(doc.Rows, protocol.CostRow{
+			Job: s.Job, Task: s.Task, Attempt: s.Attempt, Traffic: s.Traffic, Model: string(s.Model), Requests: s.Requests,
+			TokensIn: s.TokensIn, TokensOut: s.TokensOut, TokensCached: s.TokensCached, Pictures: s.Pictures, Cost: s.Cost,
+		})
+		doc.Known += s.Known
+		unknown = unknown || s.Cost == nil
 	}
-	for _, k := range order {
-		doc.Rows = append(doc.Rows, *sums[k])
-	}
-	slices.SortStableFunc(doc.Rows, func(a, b protocol.CostRow) int { return cmp.Compare(a.Job, b.Job) })
 	if !unknown {
 		total := doc.Known
 		doc.Total = &total
 	}
 	return doc
-}
-
-// plus adds counts of which some may be unknown; a sum of unknowns is unknown.
-func plus(a, b *int64) *int64 {
-	if b == nil {
-		return a
-	}
-	sum := *b
-	if a != nil {
-		sum += *a
-	}
-	return &sum
 }

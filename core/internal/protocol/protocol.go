@@ -93,6 +93,7 @@ type JobLine struct {
 	Done   int        `json:"done"`
 	Cost   *float64   `json:"cost"`
 	Branch string     `json:"branch"`
+	Fault  string     `json:"fault,omitempty"` // why the job cannot be read
 }
 
 // JobList lists jobs, newest first.
