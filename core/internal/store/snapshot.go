@@ -34,12 +34,15 @@ func writeSnapshot(ctx context.Context, tx *sql.Tx, id string, p *record.Snapsho
 // is damaged, or of another history than the journal's. The events are the truth
 // then.
 func (s *Store) Snapshot(ctx context.Context, id string) (p record.Snapshot, ok bool, err error) {
+	if s.readOnly(id) != nil {
+		return p, false, nil
+	}
 	p, ok, err = readSnapshot(ctx, s.reader, id)
 	if errors.Is(err, errSnapshot) {
 		s.note(&record.DamageError{Job: id, Seq: p.Seq, Kind: record.Mended, Words: "its snapshot is damaged; its state is made from its events, nothing is lost"})
 		return record.Snapshot{}, false, nil
 	}
-	return p, ok && s.readOnly(id) == nil, s.said("read the snapshot of "+id, err)
+	return p, ok, s.said("read the snapshot of "+id, err)
 }
 
 // errSnapshot says that a snapshot is there and is not believed.
