@@ -210,16 +210,18 @@ func (t *teller) write(tb testing.TB, s *Store) {
 	}
 }
 
+// readyStory is a job of two tasks, each reviewed and merged.
+func readyStory(n int) *teller {
+	t := tell(jobID(n), n, "a page with a picture").plan("a", "b").job(job.Running, "").done()
+	for _, k := range []string{"a", "b"} {
+		t.begin(k, t.task(k)+"#1").work(k, t.task(k)+"#1", 3).end(k, t.task(k)+"#1", job.Done, "").accept(k)
+	}
+	return t.finish(job.Ready, "")
+}
+
 // stories are jobs of every kind of state.
 func stories() []*teller {
-	ready := func(n int) *teller {
-		t := tell(jobID(n), n, "a page with a picture").plan("a", "b").job(job.Running, "").done()
-		for _, k := range []string{"a", "b"} {
-			t.begin(k, t.task(k)+"#1").work(k, t.task(k)+"#1", 3).end(k, t.task(k)+"#1", job.Done, "").accept(k)
-		}
-		return t.finish(job.Ready, "")
-	}
-	applied := ready(2)
+	applied := readyStory(2)
 	applied.job(job.Applied, "").add(job.Event{Kind: job.KindApplied, Body: &job.AppliedBody{Commit: sha40(3), BackupRef: "refs/relo/backup/1", Files: []string{"a.html"}}}).done()
 
 	running := tell(jobID(3), 3, "half way").plan("a", "b").job(job.Running, "").done()
@@ -249,7 +251,7 @@ func stories() []*teller {
 		add(job.Event{Kind: job.KindTaskWaiting, Task: stopped.task("a"), Body: &job.WaitingBody{For: "money", Workers: []job.WorkerReason{{Worker: "local-1", Reason: "no budget"}}}}).
 		add(job.Event{Kind: job.KindNotice, Body: &job.Notice{Level: "warn", Words: "the budget of 0.02 USD is spent"}}).
 		add(job.Event{Kind: "job.of-a-later-version"}).done().finish(job.StoppedAtBudget, "the budget is spent")
-	return []*teller{ready(1), applied, running, failed, cancelled, asked, stopped, tell(jobID(8), 8, "only just said")}
+	return []*teller{readyStory(1), applied, running, failed, cancelled, asked, stopped, tell(jobID(8), 8, "only just said")}
 }
 
 // folded is the state of a job as JSON.

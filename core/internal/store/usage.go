@@ -10,6 +10,8 @@ import (
 	"github.com/relo-dev/relo/core/internal/record"
 )
 
+const openRow = `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, NULL, 0, ?)`
+
 // Reserve holds a request against the budget and, when it is allowed, writes
 // its row as open: one transaction, so that callers at once cannot pass the
 // bound together. Words say why when it is not granted. A settled request
@@ -29,7 +31,7 @@ func (s *Store) Reserve(ctx context.Context, r ledger.Row, b ledger.Budget) (v r
 			return nil
 		}
 		v = record.Granted
-		_, err = tx.ExecContext(ctx, `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, NULL, 0, ?)`,
+		_, err = tx.ExecContext(ctx, openRow,
 			r.ID, r.Time.UnixMilli(), r.Job, r.Task, r.Attempt, r.Traffic, string(r.Model), r.Place, r.Reserved, r.Pictures, r.PictureTokens, ledger.OutcomeOpen)
 		if err != nil {
 			return fmt.Errorf("reserve: %w", err)
@@ -66,9 +68,9 @@ func (s *Store) Unsent(ctx context.Context, id string) error {
 // Rows gives the ledger's rows, oldest first: of one job, or of all jobs since
 // a time when id is empty.
 func (s *Store) Rows(ctx context.Context, id string, since time.Time) ([]ledger.Row, error) {
+	where, args := ofJob(id, since)
 	rows, err := s.reader.QueryContext(ctx, `SELECT id, time, job, task, attempt, traffic, model, place, reserved, tokens_in, tokens_out,
-		tokens_cached, pictures, picture_tokens, cost, ms, outcome FROM usage WHERE (? = '' OR job = ?) AND time >= ? ORDER BY time, id`,
-		id, id, since.UnixMilli())
+		tokens_cached, pictures, picture_tokens, cost, ms, outcome FROM usage WHERE `+where+` ORDER BY time, id`, args...)
 	if err != nil {
 		return nil, s.said("read the ledger", err)
 	}
@@ -93,17 +95,22 @@ func (s *Store) Rows(ctx context.Context, id string, since time.Time) ([]ledger.
 	return out, nil
 }
 
-// Sums gives the ledger's rows summed by job, task, attempt, traffic and model,
-// of one job or, when id is empty, of all jobs since a time: ordered by job, in
-// the order of their first rows.
-func (s *Store) Sums(ctx context.Context, id string, since time.Time) ([]record.Sum, error) {
-	where, args := `time >= ?`, []any{since.UnixMilli()}
-	if id != "" {
-		where, args = `job = ? AND time >= ?`, []any{id, since.UnixMilli()}
+// ofJob is the condition of rows of one job, or of all, since a time.
+func ofJob(id string, since time.Time) (where string, args []any) {
+	if id == "" {
+		return `time >= ?`, []any{since.UnixMilli()}
 	}
+	return `job = ? AND time >= ?`, []any{id, since.UnixMilli()}
+}
+
+// Sums gives the ledger's rows summed by job, task, attempt, traffic and model,
+// of one job or of all (id empty), since a time: ordered by job, then by the time
+// of their first rows.
+func (s *Store) Sums(ctx context.Context, id string, since time.Time) ([]record.Sum, error) {
+	where, args := ofJob(id, since)
 	rows, err := s.reader.QueryContext(ctx, `SELECT job, task, attempt, traffic, model, count(*), sum(pictures), sum(tokens_in), sum(tokens_out),
 		sum(tokens_cached), CASE WHEN count(cost) = count(*) THEN sum(cost) END, total(cost) FROM usage WHERE `+where+`
-		GROUP BY job, task, attempt, traffic, model ORDER BY job, min(time), min(id)`, args...)
+		GROUP BY job, task, attempt, traffic, model ORDER BY job, min(time)`, args...)
 	if err != nil {
 		return nil, s.said("sum the ledger", err)
 	}
