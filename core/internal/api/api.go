@@ -50,9 +50,6 @@ func Table(d Desks) []Endpoint {
 			return protocol.Empty{}, d.Report(ctx, r)
 		}),
 		row("attempt.finish", "the result of an attempt", d.Finish),
-		row("attempt.trace", "what an attempt left that ended without a result", func(ctx context.Context, t protocol.Trace) (protocol.Empty, error) {
-			return protocol.Empty{}, d.Trace(ctx, t)
-		}),
 		row("model.call", "one model call under a lease", func(ctx context.Context, a protocol.Ask) (traffic.Answer, error) { return d.Ask(ctx, a) }),
 		row("blob.put", "a piece of a file", up.put),
 		row("blob.get", "a piece of a kept file", up.get),

@@ -149,11 +149,6 @@ func (d *desk) Logs(_ context.Context, r protocol.Resolved) (protocol.LogsDoc, e
 	return protocol.LogsDoc{}, nil
 }
 
-func (d *desk) Trace(_ context.Context, t protocol.Trace) error {
-	d.note("trace %s", t.SHA256)
-	return nil
-}
-
 func (d *desk) Stop(context.Context) (protocol.StatusDoc, error) {
 	d.note("stop")
 	return protocol.StatusDoc{}, nil
@@ -212,7 +207,6 @@ func TestEveryEndpointReachesItsDesk(t *testing.T) {
 		{"job.discard", `{"id":"a","force":true}`, "discard full-a true"},
 		{"job.logs", `{"id":"a"}`, "logs full-a task"},
 		{"daemon.stop", ``, "stop"},
-		{"attempt.trace", `{"sha256":"s"}`, "trace s"},
 		{"job.list", ``, "list"},
 		{"job.show", `{"id":"a"}`, "show full-a"},
 		{"job.events", `{"job":"full","after":7}`, "events full 7"},

@@ -52,7 +52,6 @@ type Foreman interface {
 	Claim(ctx context.Context, h protocol.Hold) (protocol.Assignment, error)
 	Report(ctx context.Context, r protocol.Report) error
 	Finish(ctx context.Context, f protocol.Finish) (protocol.Received, error)
-	Trace(ctx context.Context, t protocol.Trace) error
 }
 
 // Phone gets answers from models for workers.

@@ -50,9 +50,3 @@ func (c *Client) Logs(ctx context.Context, id string) (protocol.LogsDoc, error) 
 func (c *Client) Stop(ctx context.Context) (protocol.StatusDoc, error) {
 	return call[protocol.StatusDoc](ctx, c, "daemon.stop", protocol.Empty{})
 }
-
-// Trace hands in what an attempt left that ended without a result.
-func (c *Client) Trace(ctx context.Context, t protocol.Trace) error {
-	_, err := call[protocol.Empty](ctx, c, "attempt.trace", t)
-	return err
-}

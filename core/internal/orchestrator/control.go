@@ -253,7 +253,7 @@ func (r *run) goOn(task *job.Task) *protocol.Continue {
 	if a.End.Question != "" {
 		var said []string
 		for _, s := range task.Said[task.AskedAt:] {
-			said = append(said, s.Text)
+			said, c.Answered = append(said, s.Text), append(c.Answered, s.ID)
 		}
 		c.Answer = strings.Join(said, "\n")
 	}
@@ -276,31 +276,4 @@ func interruption(a *job.Attempt) string {
 		return "the worker was lost"
 	}
 	return "the provider refused the key"
-}
-
-// Trace takes what an attempt left whose lease had ended. It moves nothing: only
-// a person's retry goes on from it.
-func (o *Orchestrator) Trace(ctx context.Context, tr protocol.Trace) error {
-	r, err := o.run(ctx, tr.Job)
-	if err != nil {
-		return err
-	}
-	return r.do(ctx, func(t *turn) error {
-		task := t.state.Tasks[tr.Task]
-		if task == nil {
-			return notFound(tr.Task)
-		}
-		a := task.Attempt(tr.Attempt)
-		if a == nil || a.Worker != tr.Worker || a.Epoch != tr.Epoch || !a.Interrupted() {
-			return stale(tr.Hold)
-		}
-		if a.Trace != "" {
-			return nil
-		}
-		t.emit(job.Event{
-			Kind: job.KindTrace, Task: tr.Task, Attempt: tr.Attempt, Worker: tr.Worker,
-			Body: &job.TraceBody{Trace: tr.SHA256, Commit: tr.Commit},
-		})
-		return nil
-	})
 }

@@ -29,12 +29,7 @@ func (o *Orchestrator) Finish(ctx context.Context, f protocol.Finish) (protocol.
 		t.batch.Held = &record.Lease{Task: f.Task, Attempt: f.Attempt, Worker: f.Worker, Epoch: f.Epoch}
 		if f.End.Outcome == job.OutCancelled || f.End.Outcome == job.OutLost {
 			t.lose(task, fmt.Sprintf("worker %s gave it up: %s", f.Worker, f.End.Reason)) // bounded as every loss is
-			if f.End.Trace != "" {
-				t.emit(job.Event{
-					Kind: job.KindTrace, Task: task.ID, Attempt: f.Attempt, Worker: f.Worker,
-					Body: &job.TraceBody{Trace: f.End.Trace, Commit: f.End.Commit},
-				})
-			}
+			t.keepTrace(task, f)
 			return nil
 		}
 		t.finish(task, f)
@@ -56,6 +51,7 @@ func (t *turn) tooLate(f protocol.Finish) bool {
 	if task == nil {
 		return true
 	}
+	t.keepTrace(task, f)
 	if a := task.Attempt(f.Attempt); a != nil && a.End != nil && a.End.Epoch == f.Epoch && a.End.Outcome == f.End.Outcome {
 		return false // sent again after the answer was lost
 	}
@@ -74,6 +70,18 @@ func (t *turn) tooLate(f protocol.Finish) bool {
 		}})
 	}
 	return true
+}
+
+// keepTrace notes what an attempt left that was interrupted: it can be looked at,
+// and the next attempt may go on from it. It moves nothing, whatever its epoch.
+func (t *turn) keepTrace(task *job.Task, f protocol.Finish) {
+	a := task.Attempt(f.Attempt)
+	if a == nil || a.Worker != f.Worker || a.Epoch != f.Epoch || !a.Interrupted() || a.Trace != "" || f.End.Trace == "" {
+		return
+	}
+	t.emit(job.Event{
+		Kind: job.KindTrace, Task: task.ID, Attempt: f.Attempt, Worker: f.Worker, Body: &job.TraceBody{Trace: f.End.Trace, Commit: f.End.Commit},
+	})
 }
 
 // finish judges a result that came in time and writes down how the attempt ended.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/relo-dev/relo/core/internal/engine"
@@ -140,13 +141,11 @@ func (k *work) resume(ctx context.Context, past []engine.Entry) error {
 			}
 		}
 	}
-	if c := k.a.Continue; c.Answer != "" {
-		var ids []string
-		for _, w := range k.a.Said {
-			ids = append(ids, w.ID)
-		}
-		return k.trace.state(map[string]string{stateTold: strings.Join(ids, " ")})
+	if c := k.a.Continue; len(c.Answered) > 0 {
+		k.told = append(strings.Fields(k.trace.remembered(stateTold)), c.Answered...)
+		return k.trace.state(map[string]string{stateTold: strings.Join(k.told, " ")})
 	}
+	k.told = strings.Fields(k.trace.remembered(stateTold))
 	return nil
 }
 
@@ -175,15 +174,9 @@ func goOnWords(c *protocol.Continue) string {
 
 // said gives what the person said to the task. Answers were told as such.
 func (k *work) said() []engine.Words {
-	told := strings.Fields(k.trace.remembered(stateTold))
-	if c := k.a.Continue; c != nil && c.Answer != "" {
-		for _, w := range k.a.Said {
-			told = append(told, w.ID)
-		}
-	}
 	var out []engine.Words
 	for _, w := range append(k.a.Said, k.w.wordsFor(k.h)...) {
-		if !strings.Contains(" "+strings.Join(told, " ")+" ", " "+w.ID+" ") {
+		if !slices.Contains(k.told, w.ID) {
 			out = append(out, engine.Words{ID: w.ID, Text: w.Text})
 		}
 	}
@@ -238,18 +231,6 @@ func (k *work) sendPictures(ctx context.Context, data []byte) error {
 		}
 	}
 	return nil
-}
-
-// leaveTrace tells where the work of an attempt is that came too late.
-func (k *work) leaveTrace(ctx context.Context, f protocol.Finish) {
-	if f.End.Trace == "" || !k.goesOn(f) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, effectWait)
-	defer cancel()
-	if err := k.w.Home.Trace(ctx, protocol.Trace{Hold: k.a.Hold, SHA256: f.End.Trace, Commit: f.End.Commit}); err != nil {
-		k.log.Warn().Err(err).Msg("what the attempt left was not told")
-	}
 }
 
 // goesOn reports whether the attempt was interrupted, so that its folder is kept

@@ -118,6 +118,8 @@ func (h *hand) act(a protocol.Assignment, line string) bool {
 				h.s.t.Fatal(err)
 			}
 			h.report(protocol.Report{Hold: a.Hold, Checks: []job.CheckResult{{Command: command, Exit: n, Output: "output"}}})
+		case "you":
+			h.s.you(a.Job, rest)
 		case "silent":
 			h.drop(a.Attempt)
 			return false
@@ -165,6 +167,12 @@ func (h *hand) result(a protocol.Assignment, word, rest string) protocol.Finish 
 		f.Verdict = &job.Verdict{Verdict: word, Summary: rest, Findings: []job.Finding{{Severity: "high", File: "a.go", Line: 3, Text: rest}}}
 	case "blocked":
 		f.End.Outcome, f.End.Reason = job.OutBlocked, "blocked: "+rest
+	case "paused":
+		f.End.Outcome, f.End.Reason, f.End.Trace = job.OutPaused, "laid aside at a safe point", "trace-"+commitName(a)
+	case "asks":
+		f.End.Outcome, f.End.Reason, f.End.Trace, f.End.Question = job.OutPaused, asksYou+rest, "trace-"+commitName(a), rest
+	case "stopped":
+		f.End.Outcome, f.End.Reason, f.End.Trace = job.OutCancelled, "the attempt was stopped", "trace-"+commitName(a)
 	case "budget":
 		f.End.Outcome, f.End.Reason = job.OutBudget, "the job's budget is reached"
 	case "key":

@@ -134,7 +134,6 @@ type Home interface {
 	Claim(ctx context.Context, h protocol.Hold) (protocol.Assignment, error)
 	Report(ctx context.Context, r protocol.Report) error
 	Finish(ctx context.Context, f protocol.Finish) (protocol.Received, error)
-	Trace(ctx context.Context, t protocol.Trace) error
 }
 
 // Phone is how a worker reaches a model and sends pictures; errors of the far

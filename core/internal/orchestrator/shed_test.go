@@ -196,13 +196,6 @@ func (x *shed) AddAt(ctx context.Context, repo, path, _, files string) error {
 
 func (x *shed) Sweep(string) {}
 
-func (x *shed) Trace(ctx context.Context, t protocol.Trace) error {
-	if err := x.reach(ctx); err != nil {
-		return err
-	}
-	return x.s.Trace(ctx, t)
-}
-
 func (x *shed) Remove(context.Context, string, string) error { return nil }
 
 // read gives the files of a folder but for those of .relo and of ignored.

@@ -39,6 +39,7 @@ type stage struct {
 	models *models
 	book   book
 	rules  Rules
+	you    func(id, line string) // what the person does in the middle of an attempt
 }
 
 // newStage makes an orchestrator over a ladder such as

@@ -102,6 +102,7 @@ type teller struct {
 	lines  map[string][]string // of "attempts", by task
 	person []string
 	told   strings.Builder
+	names  []string // of tasks, also of those that an edited plan replaced: id, key
 
 	restarts bool // of the daemon, before every step
 }
@@ -126,6 +127,10 @@ func newTeller(t *testing.T, s story) *teller {
 		case "reviewer":
 			name, sight, _ := strings.Cut(rest, ":")
 			later = append(later, func() { p.rules.Review = append(p.rules.Review, p.book.add(name, sight).Ref) })
+		case "approve":
+			p.sub.Approve = rest
+		case "attended":
+			p.sub.Attended = true
 		case "private":
 			p.sub.Private = true
 		case "model":
@@ -138,6 +143,7 @@ func newTeller(t *testing.T, s story) *teller {
 		}
 	}
 	p.stage = newStage(t, ladder, change...)
+	p.you = p.act
 	for _, f := range later {
 		f()
 	}
@@ -174,7 +180,7 @@ func (p *teller) play() string {
 			quiet = 0
 			continue
 		}
-		if p.job(id).Status.Terminal() {
+		if state := p.job(id).Status; state.Terminal() || state == job.Paused || state == job.AwaitingApproval {
 			if len(p.person) == 0 {
 				break
 			}
@@ -198,7 +204,7 @@ func (p *teller) step() bool {
 			continue
 		}
 		key := p.task(a.Job, p.keyOf(a)).Key
-		p.say("  [%s #%d on %s, %s from %s%s]", key, a.Number, a.Model, sightWords(a), a.Base, earlierWords(a))
+		p.say("  [%s #%d on %s, %s from %s%s]", key, a.Number, a.Model, sightWords(a), baseOf(a), earlierWords(a)+goOnWordsOf(a))
 		line := map[job.TaskKind]string{job.Work: "done " + key + ".go", job.Review: "accept fine", job.Debug: "found the reason"}[a.Kind]
 		if have := p.lines[key]; len(have) > 0 {
 			line, p.lines[key] = have[0], have[1:]
@@ -226,19 +232,65 @@ func earlierWords(a protocol.Assignment) string {
 	return out
 }
 
+func goOnWordsOf(a protocol.Assignment) string {
+	out := ""
+	if c := a.Continue; c != nil {
+		out += fmt.Sprintf("; goes on from %s (%s) with %s %s", c.Attempt, c.Why, c.Trace, c.Commit)
+		if c.Answer != "" {
+			out += ", answer: " + c.Answer
+		}
+	}
+	for _, w := range a.Said {
+		out += "; hears: " + w.Text
+	}
+	return out
+}
+
 func (p *teller) act(id, line string) {
 	p.say("  [the person: %s]", line)
-	word, key, _ := strings.Cut(line, " ")
+	word, rest, _ := strings.Cut(line, " ")
+	key, more, _ := strings.Cut(rest, " ")
+	ref := protocol.Resolved{Job: id}
+	if key != "" && p.has(id, key) {
+		ref.Task = p.task(id, key).ID
+	} else {
+		key, more = "", rest
+	}
 	var err error
+	ctx := context.Background()
 	switch word {
 	case "retry":
-		task := ""
-		if key != "" {
-			task = p.task(id, key).ID
+		q := protocol.Retry{Anew: strings.Contains(more, "anew")}
+		if _, model, ok := strings.Cut(more, "model="); ok {
+			q.Model = model
 		}
-		err = p.Retry(context.Background(), protocol.Resolved{Job: id, Task: task}, protocol.Retry{})
+		err = p.Retry(ctx, ref, q)
 	case "cancel":
-		err = p.Cancel(context.Background(), protocol.Resolved{Job: id}, "enough")
+		err = p.Cancel(ctx, ref, "enough")
+	case "pause":
+		err = p.Pause(ctx, id)
+	case "resume":
+		err = p.Resume(ctx, id, nil)
+	case "say":
+		var doc protocol.SayDoc
+		doc, err = p.Say(ctx, ref, more)
+		p.say("  [now: %s; later: %s; answers: %s]", strings.Join(doc.Now, ", "), strings.Join(doc.Later, ", "), doc.Answers)
+	case "approve":
+		var plan *protocol.PlanDoc
+		if more != "" { // "id title difficulty use", one task
+			f := strings.Fields(more)
+			plan = &protocol.PlanDoc{Tasks: []protocol.PlanTask{{ID: f[0], Title: f[1], Instructions: "do", Difficulty: job.Difficulty(f[2])}}}
+			if len(f) > 3 {
+				plan.Tasks[0].Use = f[3]
+			}
+		}
+		err = p.Approve(ctx, id, plan)
+	case "apply":
+		_, err = p.Apply(ctx, id)
+	case "undo":
+		_, err = p.Undo(ctx, id)
+	case "discard":
+		_, err = p.Discard(ctx, id, more == "force")
 	default:
 		p.t.Fatalf("person: %q is not known", word)
 	}
@@ -247,11 +299,20 @@ func (p *teller) act(id, line string) {
 	}
 }
 
+func (p *teller) has(id, key string) bool {
+	for _, t := range p.job(id).Tasks {
+		if t.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
 func (p *teller) say(format string, args ...any) { fmt.Fprintf(&p.told, format+"\n", args...) }
 
 // clear puts names in the place of ids.
 func (p *teller) clear(id string) string {
-	names := []string{id, "JOB"}
+	names := append([]string{id, "JOB"}, p.names...)
 	for _, t := range p.job(id).List() {
 		names = append(names, t.ID, t.Key)
 		for i, a := range t.Attempts {
@@ -281,6 +342,7 @@ func (p *teller) words(e job.Event) string {
 		}
 		reason(b.Reason)
 	case *job.Added:
+		p.names = append(p.names, b.ID, b.Key)
 		add(" %s %s%s", b.TaskKind, b.Difficulty, map[bool]string{true: " vision"}[b.Vision])
 	case *job.Routed:
 		add(" %s (", e.Model)
@@ -305,6 +367,12 @@ func (p *teller) words(e job.Event) string {
 		add(" %s", b.Commit)
 	case *job.Notice:
 		add(" %s: %s", b.Level, b.Words)
+	case *job.Said:
+		reason(b.Text)
+	case *job.ChosenBody:
+		add(" %s", b.Chosen)
+	case *job.TraceBody:
+		add(" %s %s", b.Trace, b.Commit)
 	case *job.Finished:
 		add(" %s %s %s", b.Outcome, b.Branch, b.Code)
 		reason(b.Reason)

@@ -38,6 +38,7 @@ type work struct {
 	trace *trace
 	// elsewhere says that the files of an interrupted attempt were written anew.
 	elsewhere bool
+	told      []string // ids of the person's messages that were told as answers
 	finish    protocol.Finish
 	end       json.RawMessage // what the agent reported
 

@@ -360,7 +360,6 @@ func (w *Worker) attempt(ctx, life context.Context, a protocol.Assignment, h *ho
 		if err == nil {
 			if got.Late {
 				log.Warn().Msg("the result came too late and was not applied")
-				work.leaveTrace(context.WithoutCancel(life), finish)
 			}
 			break
 		}

@@ -119,12 +119,6 @@ type Continue struct {
 	Base   string   `json:"base"`
 	Why    string   `json:"why"`              // why it was interrupted, in words for the agent
 	Answer string   `json:"answer,omitempty"` // to the question that it waited with
-}
-
-// Trace hands in what an attempt left that ended without a result: it can be
-// looked at, and a person's retry can go on from it. It moves nothing.
-type Trace struct {
-	Hold
-	SHA256 string `json:"sha256"`
-	Commit string `json:"commit,omitempty"`
+	// Answered are the ids of the messages that Answer is made of.
+	Answered []string `json:"answered,omitempty"`
 }
