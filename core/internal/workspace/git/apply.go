@@ -3,6 +3,8 @@ package git
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -249,6 +251,9 @@ func (r *Repo) steps(ctx context.Context, from, to string) ([]step, error) {
 
 // findPointers notes which sides are pointers of LFS.
 func (r *Repo) findPointers(ctx context.Context, list []step) error {
+	if _, err := os.Lstat(filepath.Join(r.common, "lfs")); err != nil {
+		return nil //nolint:nilerr // without a store every pointer is just a file
+	}
 	var ids []string
 	for _, s := range list {
 		for _, d := range []side{s.old, s.new} {

@@ -2,10 +2,13 @@ package git
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -39,9 +42,7 @@ func TestMain(m *testing.M) {
 func newBox(t *testing.T, files map[string]string) *box {
 	t.Helper()
 	b := &box{t: t, dir: filepath.Join(t.TempDir(), "the repo")}
-	b.git("init", "-q", "-b", "main", b.dir)
-	b.git("config", "user.name", "Ada")
-	b.git("config", "user.email", "ada@example.com")
+	b.copyFresh()
 	for name, text := range files {
 		b.write(name, text)
 	}
@@ -49,6 +50,31 @@ func newBox(t *testing.T, files map[string]string) *box {
 	b.git("commit", "-q", "--allow-empty", "-m", "first")
 	b.reopen()
 	return b
+}
+
+// fresh is a repository without a commit, made once: starting git is what takes
+// the time in these tests.
+var fresh = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp(os.Getenv("HOME"), "fresh-*")
+	if err != nil {
+		return "", err
+	}
+	if out, err := exec.Command("git", "init", "-q", "-b", "main", dir).CombinedOutput(); err != nil { //nolint:noctx // once, for all tests
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString("[user]\n\tname = Ada\n\temail = ada@example.com\n")
+	return dir, errors.Join(err, f.Close())
+})
+
+func (b *box) copyFresh() {
+	b.t.Helper()
+	from, err := fresh()
+	must(b.t, err)
+	must(b.t, os.CopyFS(b.dir, os.DirFS(from)))
 }
 
 func (b *box) reopen() {

@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // forked has a branch side that conflicts with main in a, and one, calm, that does not.
@@ -36,6 +38,11 @@ func (b *box) tries(args ...string) {
 
 func TestWhatThePersonHasUnderWayIsNamed(t *testing.T) {
 	t.Parallel()
+	b := forked(t)
+	b.write("a", "4\n")
+	b.git("commit", "-qam", "more")
+	base := b.snapshot("refs/relo/base/j1").Commit
+	done := b.attempt(base, "a1", func(dir string) { writeAt(t, dir, "b", "0\n"+nine) })
 	for _, row := range []struct {
 		start       []string
 		name, ended string
@@ -46,31 +53,26 @@ func TestWhatThePersonHasUnderWayIsNamed(t *testing.T) {
 		{[]string{"cherry-pick", "side"}, "a cherry-pick", "git cherry-pick --abort"},
 		{[]string{"revert", "HEAD~1"}, "a revert", "git revert --abort"},
 	} {
-		b := forked(t)
-		if row.start[0] == "revert" {
-			b.write("a", "4\n")
-			b.git("commit", "-qam", "more")
-		}
-		base := b.snapshot("refs/relo/base/j1").Commit
-		done := b.attempt(base, "a1", func(dir string) { writeAt(t, dir, "b", "0\n"+nine) })
 		b.tries(row.start...)
-		before := b.files()
 		_, err := b.repo.Snapshot(t.Context(), "")
 		says(t, err, KindInProgress, row.name+" is under way", `not resolved in "a"`, row.ended, "git add")
+		before := b.files()
 		_, err = b.repo.Apply(t.Context(), ApplySpec{Job: "j1", Base: base, Head: done.Commit})
 		says(t, err, KindInProgress, row.name+" is under way", "nothing was changed", row.ended, "then try again")
 		_, err = b.repo.Undo(t.Context(), "j1")
 		says(t, err, KindInProgress, row.name)
+		if d := cmp.Diff(before, b.files()); d != "" {
+			t.Errorf("%s: %s", row.name, d)
+		}
 		b.write("a", "resolved\n")
 		b.git("add", "a")
 		s := b.snapshot("refs/relo/base/j2")
 		if len(s.Notes) != 1 || !strings.HasPrefix(s.Notes[0], row.name+" is under way") || b.at(s.Commit, "a") != "resolved\n" {
 			t.Errorf("%s: resolved and not ended: %+v", row.name, s)
 		}
-		if before == b.files() {
-			t.Error("the test changed nothing")
-		}
+		b.git(row.start[0], "--abort")
 	}
+	b.apply(base, done.Commit)
 }
 
 func TestConflictsOfAStashAreNamedWithoutAMerge(t *testing.T) {

@@ -113,16 +113,18 @@ func (r *Repo) notes(ctx context.Context, c call, note staged) ([]string, error)
 		return nil, err
 	}
 	list = append(list, modules...)
-	all, err := r.entries(ctx, c)
-	if err != nil {
-		return nil, err
+	if r.mayUseLFS(note.all, note.paths) {
+		all, err := r.entries(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		lfs, err := r.lfsNotes(ctx, c, all)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, lfs...)
 	}
-	lfs, err := r.lfsNotes(ctx, c, all)
-	if err != nil {
-		return nil, err
-	}
-	list = append(list, lfs...)
-	if clash := caseClashes(all); len(clash) > 0 {
+	if clash := caseClashes(note); len(clash) > 0 {
 		list = append(list, "names that differ only in case, of which some systems keep one only: "+listed(clash))
 	}
 	return list, nil
@@ -170,16 +172,23 @@ func (r *Repo) lfsNotes(ctx context.Context, c call, all []entry) ([]string, err
 	return list, nil
 }
 
-// caseClashes lists paths that are one on a file system without case.
-func caseClashes(all []entry) []string {
-	seen := make(map[string]string, len(all))
+// caseClashes lists paths that are one on a file system without case. Looked at
+// is what was there before and what is new: a file renamed to another case is two.
+func caseClashes(n staged) []string {
+	seen := make(map[string]string, len(n.all))
 	var list []string
-	for _, e := range all {
-		low := strings.ToLower(e.path)
-		if first, ok := seen[low]; ok && first != e.path {
-			list = append(list, first, e.path)
+	look := func(name string) {
+		low := strings.ToLower(name)
+		if first, ok := seen[low]; ok && first != name {
+			list = append(list, first, name)
 		}
-		seen[low] = e.path
+		seen[low] = name
+	}
+	for _, e := range n.all {
+		look(e.path)
+	}
+	for _, p := range n.paths {
+		look(p)
 	}
 	return list
 }

@@ -17,6 +17,7 @@ type staged struct {
 	unmerged []string // with a conflict that is not resolved
 	huge     []string // over maxFile
 	made     []string // folders that tools make, in a folder without git
+	paths    []string // what was looked at: changed, new and gone
 }
 
 // stage brings a private index to what the working tree holds: changed, deleted
@@ -38,6 +39,7 @@ func (r *Repo) stage(ctx context.Context, c call, keep bool) (staged, error) {
 	if err != nil {
 		return note, err
 	}
+	note.paths = paths
 	paths, lines, err := r.cleanLFS(ctx, c, &note, paths, keep)
 	if err != nil {
 		return note, err
