@@ -230,7 +230,7 @@ func TestAMigrationThatDiesStartsAgain(t *testing.T) {
 	for statement := range 12 {
 		dir := copied(t, "testdata/v1")
 		file := filepath.Join(dir, "record.db")
-		db, err := sql.Open("sqlite", dsn(file, "&_txlock=immediate"))
+		db, err := sql.Open("sqlite", dsn(file, "&_txlock=immediate&_pragma=cache_size(1)")) // pages reach the log before the commit
 		must(t, err)
 		tx, err := db.BeginTx(t.Context(), nil)
 		must(t, err)

@@ -12,9 +12,9 @@ CREATE TABLE tasks (
   id TEXT NOT NULL, job TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (id, job)
 ) WITHOUT ROWID;
 CREATE INDEX tasks_key ON tasks (key, job);
--- The order in which costs are summed.
+-- The order in which costs are summed, with all that is summed.
 DROP INDEX usage_job;
-CREATE INDEX usage_sum ON usage (job, task, attempt, traffic, model);
+CREATE INDEX usage_sum ON usage (job, task, attempt, traffic, model, time, pictures, tokens_in, tokens_out, tokens_cached, cost);
 -- What was found damaged and could be mended: it is told, and stays told.
 CREATE TABLE damage (
   job TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, words TEXT NOT NULL, PRIMARY KEY (job, seq, kind, words)
