@@ -35,9 +35,12 @@ func (e Env) With(name, value string) Env {
 
 func (e Env) places() config.Places { return config.FindPlaces(e.Getenv) }
 
-// Load reads the configuration; the error of a bad one is *config.Faults.
+// Load reads the configuration that holds in a folder: the person's and, when Dir
+// is not empty, that of the project around it. The error of a bad one is
+// *config.Faults.
 func Load(e Env) (*config.Config, error) {
-	return config.Load(config.Input{Places: e.places(), ProjectDir: e.Dir, Getenv: e.Getenv, Flags: e.Flags})
+	dir := projectDir(e.Dir)
+	return config.Load(config.Input{Places: e.places(), ProjectDir: dir, Getenv: e.Getenv, Flags: e.Flags, Trusted: e.approved(dir)})
 }
 
 // folders of the record's machine.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -40,13 +41,17 @@ var (
 
 // core is a record with everything that conducts and shows it.
 type core struct {
-	env   Env
-	cfg   *config.Config
-	log   zerolog.Logger
-	book  *book
-	store *store.Store
-	orch  *orchestrator.Orchestrator
-	table []api.Endpoint
+	env      Env
+	cfg      *config.Config // what it was started with
+	log      zerolog.Logger
+	settings *settings
+	store    *store.Store
+	orch     *orchestrator.Orchestrator
+	table    []api.Endpoint
+	started  time.Time
+	exit     *exit // nil: not a daemon
+	repos    *repos
+	cleaning sync.Mutex // one at a time
 
 	server    *bus.Server
 	conn      *bus.Conn
@@ -57,8 +62,9 @@ type core struct {
 
 // kind of core.
 type kind struct {
-	idle bool // answers questions, conducts nothing, has no bus
-	solo bool // conducts only the jobs that are submitted to it
+	idle bool  // answers questions, conducts nothing, has no bus
+	solo bool  // conducts only the jobs that are submitted to it
+	exit *exit // of a daemon, which takes jobs until it is told to end
 }
 
 // money joins the gateway to the ledger and to the jobs.
@@ -73,7 +79,7 @@ func (m *money) Settle(ctx context.Context, r ledger.Row, looks []job.Look) erro
 
 // openCore opens the record and what belongs to it; close undoes it in reverse.
 func openCore(ctx context.Context, e Env, cfg *config.Config, k kind) (*core, error) {
-	c := &core{env: e, cfg: cfg}
+	c := &core{env: e, cfg: cfg, started: time.Now().UTC(), exit: k.exit, repos: newRepos()}
 	if err := c.open(ctx, k); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
@@ -99,7 +105,11 @@ func (c *core) open(ctx context.Context, k kind) error {
 		return err
 	}
 	c.later(c.store.Close)
-	c.book = newBook(c.cfg, c.env.Getenv)
+	c.settings = newSettings(c.env, c.log)
+	if _, _, err := c.settings.of(""); err != nil {
+		c.log.Error().Err(err).Msg("the config cannot be used; jobs are refused until it is mended")
+	}
+	c.settings.shelf.renew = c.settings.renew
 	if !k.idle {
 		if err := c.openRehearsal(ctx); err != nil {
 			return err
@@ -122,7 +132,8 @@ func (c *core) openRehearsal(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.rehearsal, c.book.rehearsal = r, r.URL()
+		c.rehearsal = r
+		c.settings.shelf.serveRehearsal(r.URL())
 		c.later(r.Close)
 		return nil
 	}
@@ -130,7 +141,10 @@ func (c *core) openRehearsal(ctx context.Context) error {
 }
 
 func (c *core) openBus(ctx context.Context) error {
-	var err error
+	err := busFree(c.env, c.cfg.Bus.Listen)
+	if err != nil {
+		return err
+	}
 	if c.server, err = bus.Open(ctx, bus.Options{Dir: c.env.busDir(), Listen: c.cfg.Bus.Listen, Log: c.log}); err != nil {
 		return err
 	}
@@ -145,10 +159,9 @@ func (c *core) openBus(ctx context.Context) error {
 // conduct starts the orchestrator and serves the API.
 func (c *core) conduct(ctx context.Context, k kind) error {
 	cash := &money{Store: c.store}
-	never := c.cfg.Pictures.Never
 	parts := orchestrator.Parts{
-		Journal: c.store, Outbox: c.store, Album: c.store, Repos: newRepos(), Rules: c.rules, Log: c.log,
-		Models: gateway.New(c.book, cash, c.store, c.log, time.Now), Prepare: prepareAttachment(never), Lanes: noLanes{},
+		Journal: c.store, Outbox: c.store, Album: c.store, Repos: c.repos, Rules: c.settings.rules, Log: c.log,
+		Models: gateway.New(c.settings.shelf, cash, c.store, c.log, time.Now), Prepare: c.prepareAttachment, Lanes: noLanes{},
 	}
 	if c.conn != nil {
 		parts.Lanes = lanes{c.conn, c.server}
@@ -157,9 +170,9 @@ func (c *core) conduct(ctx context.Context, k kind) error {
 		Lease: time.Duration(c.cfg.Workers.LeaseSeconds) * time.Second, Subject: bus.TaskSubject, Idle: k.idle, Solo: k.solo,
 	}, parts)
 	cash.orch = c.orch
-	c.table = api.Table(api.Desks{
-		Asker: c.orch, Planner: c.orch, Keeper: c.orch, Teller: c.orch, Accountant: c.orch, Foreman: c.orch, Phone: c.orch, Album: c.store, House: c,
-	})
+	c.table = append(api.Table(api.Desks{
+		Asker: asker{c.orch, c.exit}, Planner: c.orch, Keeper: c.orch, Teller: c.orch, Accountant: c.orch, Foreman: c.orch, Phone: c.orch, Album: c.store, House: c,
+	}), c.cleanEndpoint())
 	if c.conn != nil {
 		if err := c.refill(ctx); err != nil {
 			return err
@@ -186,18 +199,6 @@ func endpoints(table []api.Endpoint) []bus.Endpoint {
 		out = append(out, bus.Endpoint{Name: e.Name, Description: e.Description, Handle: e.Handle, Fault: api.Fault})
 	}
 	return out
-}
-
-// rules reads the config for the jobs of a folder.
-func (c *core) rules(_ context.Context, _ string) (orchestrator.Rules, error) {
-	cfg := c.cfg
-	return orchestrator.Rules{
-		Ladder: c.book.ladder(), Primary: cfg.Primary, Planning: cfg.Routes.Planning, Review: cfg.Routes.Review, Engine: cfg.Engine,
-		AutoReview: cfg.Review.Auto, AskUnknown: cfg.Budget.UnknownPrice == "ask" && cfg.Budget.PerJob != nil,
-		Budget:   ledger.Budget{PerJob: cfg.Budget.PerJob, PerDay: cfg.Budget.PerDay, DenyUnknown: cfg.Budget.UnknownPrice == "deny"},
-		Attempts: cfg.Limits.Attempts, Rounds: cfg.Limits.Rounds, Minutes: cfg.Limits.TaskMinutes, MaxTasks: cfg.Limits.Tasks,
-		MaxEdge: cfg.Pictures.MaxEdge, Never: cfg.Pictures.Never, Book: c.book,
-	}, nil
 }
 
 // refillJobs bounds for how many of the newest jobs the news stream is completed
@@ -257,7 +258,10 @@ func (c *core) close() error {
 
 // Status says how this process is.
 func (c *core) Status(ctx context.Context) (protocol.StatusDoc, error) {
-	doc := protocol.StatusDoc{Version: Version, API: protocol.Version, PID: os.Getpid(), Workers: c.orch.Workers()}
+	doc := protocol.StatusDoc{
+		Version: Version, API: protocol.Version, PID: os.Getpid(), Workers: c.orch.Workers(), Started: c.started, Home: c.env.places().State,
+		Here: c.exit == nil,
+	}
 	jobs, err := c.store.Jobs(ctx)
 	for _, j := range jobs {
 		if j.Status.Active() {
@@ -267,11 +271,28 @@ func (c *core) Status(ctx context.Context) (protocol.StatusDoc, error) {
 	return doc, err
 }
 
-// Stop ends the daemon.
-func (c *core) Stop(ctx context.Context) (protocol.StatusDoc, error) { return c.Status(ctx) }
+// Stop asks the daemon to end: its agents are laid aside at their next safe point.
+// Asked twice, it does not wait for them.
+func (c *core) Stop(ctx context.Context) (protocol.StatusDoc, error) {
+	doc, err := c.Status(ctx)
+	if err != nil {
+		return doc, err
+	}
+	if c.exit == nil {
+		return doc, &protocol.Error{Code: protocol.CodeUsage, Message: "this is no daemon: it runs one job and ends with it", Hint: "relo cancel ends the job"}
+	}
+	c.exit.ask()
+	return doc, nil
+}
 
-// Models lists the config's models.
-func (c *core) Models(context.Context) (protocol.ModelsDoc, error) { return c.book.documents(), nil }
+// Models lists the models of the person's config.
+func (c *core) Models(context.Context) (protocol.ModelsDoc, error) {
+	_, book, err := c.settings.of("")
+	if err != nil {
+		return protocol.ModelsDoc{}, configFault(err)
+	}
+	return book.documents(), nil
+}
 
 // noLanes stands where nothing is conducted: there is no bus to speak on.
 type noLanes struct{}

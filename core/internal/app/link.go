@@ -2,9 +2,9 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -34,19 +34,11 @@ type Link struct {
 	// Rehearsal is the provider double of a rehearsal that runs here; else nil.
 	Rehearsal *rehearsal.Server
 	close     func() error
+	line      client.Line
 }
 
 // Close ends the link, and with a standalone one everything that it ran.
 func (l *Link) Close() error { return l.close() }
-
-// endpoints is run/endpoints.json, written by who has the record open.
-type endpointsDoc struct {
-	PID        int    `json:"pid"`
-	Version    string `json:"version"`
-	API        string `json:"api"`
-	Bus        string `json:"bus"`
-	Standalone bool   `json:"standalone,omitempty"` // ends with its job, takes no others
-}
 
 const credsName = "owner.creds"
 
@@ -55,15 +47,16 @@ const dialTime = 3 * time.Second
 
 // Running reports whether a daemon answers that takes jobs.
 func Running(e Env, _ *config.Config) bool {
-	doc, ok := readEndpoints(e)
+	doc, ok := liveEndpoints(e)
 	if !ok || doc.Standalone {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), dialTime)
 	defer cancel()
+	e.Stderr = io.Discard
 	l, err := dial(ctx, e, doc)
 	if err != nil {
-		return false
+		return errors.As(err, new(*versionError)) // it is there; who opens it is told
 	}
 	return l.Close() == nil
 }
@@ -71,13 +64,13 @@ func Running(e Env, _ *config.Config) bool {
 // Open finds the way that mode asks for. A daemon that is not there is a
 // *protocol.Error with CodeUnreachable.
 func Open(ctx context.Context, e Env, cfg *config.Config, m Mode) (*Link, error) {
-	if m == Standalone {
-		return openStandalone(ctx, e, cfg)
-	}
 	for end := time.Now().Add(startTime); ; {
 		l, err := openOnce(ctx, e, cfg, m)
 		if _, locked := errors.AsType[*store.LockedError](err); !locked || time.Now().After(end) {
 			return l, openFault(err)
+		}
+		if _, ok := liveEndpoints(e); ok && m == Standalone {
+			return nil, openFault(err)
 		}
 		// The record is taken, but nobody answers: its process is just starting, or
 		// just ending.
@@ -97,7 +90,10 @@ const (
 )
 
 func openOnce(ctx context.Context, e Env, cfg *config.Config, m Mode) (*Link, error) {
-	doc, ok := readEndpoints(e)
+	if m == Standalone {
+		return openStandalone(ctx, e, cfg)
+	}
+	doc, ok := liveEndpoints(e)
 	if ok && m == Daemon && doc.Standalone {
 		return nil, unreachable(fmt.Sprintf("no daemon is running (process %d runs one job of its own and takes no others)", doc.PID))
 	}
@@ -114,38 +110,37 @@ func openOnce(ctx context.Context, e Env, cfg *config.Config, m Mode) (*Link, er
 	if err != nil {
 		return nil, err
 	}
-	return &Link{Client: client.New(localLine{c.table}), Here: true, PID: os.Getpid(), close: c.close}, nil
+	return &Link{Client: client.New(localLine{c.table}), line: localLine{c.table}, Here: true, PID: os.Getpid(), close: c.close}, nil
 }
 
 func unreachable(words string) error {
-	return &protocol.Error{Code: protocol.CodeUnreachable, Message: words, Hint: "relo serve starts one", Retryable: true}
+	return &protocol.Error{Code: protocol.CodeUnreachable, Message: words, Hint: "relo daemon start starts one", Retryable: true}
 }
 
 // openFault words a record that is taken.
 func openFault(err error) error {
 	if e, ok := errors.AsType[*store.LockedError](err); ok {
-		return &protocol.Error{Code: protocol.CodeUnreachable, Message: e.Error(), Hint: "to run several jobs at once start relo serve", Retryable: true}
+		return &protocol.Error{Code: protocol.CodeUnreachable, Message: e.Error(), Hint: "to run several jobs at once: relo daemon start", Retryable: true}
 	}
 	return err
 }
+
+const restart = "relo daemon stop && relo daemon start"
 
 type versionError struct{ words string }
 
 func (e *versionError) Error() string { return e.words }
 
-func readEndpoints(e Env) (endpointsDoc, bool) {
-	var doc endpointsDoc
-	text, err := os.ReadFile(e.places().Endpoints())
-	if err != nil || json.Unmarshal(text, &doc) != nil {
-		return doc, false
-	}
-	return doc, true
+// otherAPI is the error of a daemon that speaks another API.
+func otherAPI(pid int, version, api string) error {
+	words := fmt.Sprintf("the daemon (process %d) is Relo %s with API %s, this is Relo %s with API %s: restart the daemon", pid, version, api, Version, protocol.Version)
+	return errors.Join(&protocol.Error{Code: protocol.CodeUnreachable, Message: words, Hint: restart}, &versionError{words})
 }
 
+// dial opens the API of a living daemon. One of another build is noted on stderr.
 func dial(ctx context.Context, e Env, doc endpointsDoc) (*Link, error) {
 	if doc.API != protocol.Version {
-		words := fmt.Sprintf("the daemon (process %d) is Relo %s, this is %s: restart the daemon", doc.PID, doc.Version, Version)
-		return nil, errors.Join(&protocol.Error{Code: protocol.CodeUnreachable, Message: words, Hint: "stop it, then relo serve"}, &versionError{words})
+		return nil, otherAPI(doc.PID, doc.Version, doc.API)
 	}
 	creds, err := bus.LoadCreds(e.runFile(credsName))
 	if err != nil {
@@ -159,18 +154,26 @@ func dial(ctx context.Context, e Env, doc endpointsDoc) (*Link, error) {
 	}
 	c := client.New(conn)
 	status, err := c.Status(short)
+	if err == nil && status.API != protocol.Version {
+		err = otherAPI(status.PID, status.Version, status.API)
+	} else if err != nil {
+		err = unreachable(fmt.Sprintf("the daemon (process %d) does not answer: %v", doc.PID, err))
+	}
 	if err != nil {
 		conn.Close()
-		return nil, unreachable(fmt.Sprintf("the daemon (process %d) does not answer: %v", doc.PID, err))
+		return nil, err
 	}
-	return &Link{Client: c, PID: status.PID, close: func() error { conn.Close(); return nil }}, nil
+	if doc.Version != Version && e.Stderr != nil {
+		_, _ = fmt.Fprintf(e.Stderr, "note: the daemon is Relo %s, this is Relo %s; to use one version: %s\n", doc.Version, Version, restart) // a note that cannot be written is no error
+	}
+	return &Link{Client: c, PID: status.PID, line: conn, close: func() error { conn.Close(); return nil }}, nil
 }
 
 // openStandalone runs the record, the bus and the workers in this process.
 func openStandalone(ctx context.Context, e Env, cfg *config.Config) (*Link, error) {
 	c, err := openCore(ctx, e, cfg, kind{solo: true})
 	if err != nil {
-		return nil, openFault(err)
+		return nil, err
 	}
 	if err := c.publish(true); err != nil {
 		return nil, errors.Join(err, c.close())
@@ -181,22 +184,5 @@ func openStandalone(ctx context.Context, e Env, cfg *config.Config) (*Link, erro
 		return nil, errors.Join(err, c.close())
 	}
 	c.later(stop)
-	return &Link{Client: client.New(c.conn), Here: true, PID: os.Getpid(), Rehearsal: c.rehearsal, close: c.close}, nil
+	return &Link{Client: client.New(c.conn), line: c.conn, Here: true, PID: os.Getpid(), Rehearsal: c.rehearsal, close: c.close}, nil
 }
-
-// publish writes where this process can be reached.
-func (c *core) publish(standalone bool) error {
-	if err := c.server.Owner().Save(c.env.runFile(credsName)); err != nil {
-		return err
-	}
-	text, err := json.Marshal(endpointsDoc{PID: os.Getpid(), Version: Version, API: protocol.Version, Bus: c.server.URL(), Standalone: standalone})
-	if err != nil {
-		return fmt.Errorf("encode the endpoints: %w", err)
-	}
-	if err := os.WriteFile(c.env.places().Endpoints(), text, 0o600); err != nil {
-		return fmt.Errorf("write the endpoints: %w", err)
-	}
-	return nil
-}
-
-func (c *core) unpublish() error { return os.Remove(c.env.places().Endpoints()) }

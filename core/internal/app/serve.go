@@ -3,17 +3,25 @@ package app
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/relo-dev/relo/core/internal/config"
 	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/store"
 )
 
-// Serve is the daemon in the foreground: it calls ready once the API answers,
-// and returns when ctx has ended and its workers are gone.
-func Serve(ctx context.Context, e Env, cfg *config.Config, ready func(protocol.StatusDoc)) (err error) {
-	// Everything below the conductors outlives ctx for a moment, so that what is
-	// under way can still be written down.
-	c, err := openCore(context.WithoutCancel(ctx), e, cfg, kind{})
+// Serve is the daemon in the foreground: it calls ready once the API answers, and
+// returns when it was told to end, by ctx or by daemon.stop, and its workers are
+// gone. A faulty config does not keep it from starting: ready gets the faults, and
+// jobs are refused until they are mended.
+func Serve(ctx context.Context, e Env, ready func(s protocol.StatusDoc, faults error)) (err error) {
+	e.Dir = "" // it serves all folders alike
+	cfg, faults, err := startConfig(e)
+	if err != nil {
+		return err
+	}
+	x := newExit()
+	c, err := openServing(ctx, e, cfg, x)
 	if err != nil {
 		return openFault(err)
 	}
@@ -22,16 +30,43 @@ func Serve(ctx context.Context, e Env, cfg *config.Config, ready func(protocol.S
 		return err
 	}
 	c.later(c.unpublish)
-	wait, err := c.hire(ctx)
+	defer context.AfterFunc(ctx, x.ask)() // a signal is a wish too
+	work, leave := within(context.WithoutCancel(ctx), x.soft)
+	defer leave()
+	wait, err := c.hire(work)
 	if err != nil {
 		return err
 	}
+	tidied := c.keepTidy(work)
 	status, err := c.Status(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		c.log.Info().Str("version", Version).Int("jobs", status.Jobs).Msg("the daemon serves")
+		ready(status, faults)
+		<-work.Done()
 	}
-	ready(status)
-	<-ctx.Done()
+	leave()
+	c.log.Info().Msg("the daemon ends")
 	wait()
-	return nil
+	tidied()
+	return err
+}
+
+// openServing opens what a daemon is made of. Everything below the conductors
+// outlives ctx for a moment, so that what is under way can still be written down.
+// Who only looks into the record has it for milliseconds and is waited for.
+func openServing(ctx context.Context, e Env, cfg *config.Config, x *exit) (*core, error) {
+	for end := time.Now().Add(startTime); ; {
+		c, err := openCore(context.WithoutCancel(ctx), e, cfg, kind{exit: x})
+		if _, locked := errors.AsType[*store.LockedError](err); !locked || time.Now().After(end) {
+			return c, err
+		}
+		if _, ok := liveEndpoints(e); ok {
+			return c, err // another daemon, or a standalone run
+		}
+		select {
+		case <-ctx.Done():
+			return c, err
+		case <-time.After(startLook):
+		}
+	}
 }

@@ -28,7 +28,10 @@ const (
 	// orphanTime is how long a local worker waits for a daemon to come back: a
 	// restart takes seconds, an upgrade perhaps a minute.
 	orphanTime = 2 * time.Minute
-	// stopTime is what a worker gets to end its agents before it is killed.
+	// leaveTime is what a worker gets to come to a safe point before it is killed:
+	// what it takes itself, and some seconds to hand in what it has.
+	leaveTime = orchestrator.LeaveWait + 10*time.Second
+	// stopTime is what a killed process gets to be gone.
 	stopTime = 5 * time.Second
 	stopLook = 50 * time.Millisecond
 	// adoptTime is how long a worker of an earlier daemon may take to show itself:
@@ -91,8 +94,9 @@ func (c *core) hireHere(ctx context.Context) (stop func() error, err error) {
 	return stop, nil
 }
 
-// hire keeps one child process for each local worker until ctx ends. A worker
-// that outlived an earlier daemon holds its lock and is left to work.
+// hire keeps one child process for each local worker until ctx ends: then each is
+// asked to go, and wait waits until they are gone. A worker that outlived an
+// earlier daemon holds its lock and is left to work.
 func (c *core) hire(ctx context.Context) (wait func(), err error) {
 	var work sync.WaitGroup
 	for i := range c.cfg.Workers.Local {
@@ -157,7 +161,7 @@ func (c *core) waitAdopted(ctx context.Context, j join, pid int) {
 			c.log.Warn().Str("worker", j.ID).Int("process", pid).Msg("the worker does not find this daemon and is replaced")
 		case <-ctx.Done():
 		}
-		endProcess(pid, func() bool { return lockOwner(j.Lock) != pid })
+		c.endProcess(pid, func() bool { return lockOwner(j.Lock) != pid })
 		return
 	}
 }
@@ -167,19 +171,40 @@ func (c *core) heard(id string) bool {
 	return slices.ContainsFunc(c.orch.Workers(), func(w protocol.WorkerDoc) bool { return w.ID == id })
 }
 
-// endProcess asks a process to go, and kills it when it does not.
-func endProcess(pid int, gone func() bool) {
-	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		if err := syscall.Kill(pid, s); err != nil {
+// endProcess asks a process to go, and kills it when it does not, or when the
+// daemon is to end at once.
+func (c *core) endProcess(pid int, gone func() bool) {
+	for _, step := range []struct {
+		signal syscall.Signal
+		wait   time.Duration
+		hurry  <-chan struct{}
+	}{{syscall.SIGTERM, leaveTime, c.exit.hard}, {syscall.SIGKILL, stopTime, nil}} {
+		if err := syscall.Kill(pid, step.signal); err != nil {
 			return // it is gone
 		}
-		for end := time.Now().Add(stopTime); time.Now().Before(end) && !gone(); {
-			time.Sleep(stopLook)
-		}
-		if gone() {
+		if waitUntil(step.wait, step.hurry, gone) {
 			return
 		}
 	}
+}
+
+// waitUntil looks again and again until gone is true, for a time at most; hurry
+// ends it early.
+func waitUntil(most time.Duration, hurry <-chan struct{}, gone func() bool) bool {
+	tick := time.NewTicker(stopLook)
+	defer tick.Stop()
+	over := time.NewTimer(most)
+	defer over.Stop()
+	for !gone() {
+		select {
+		case <-tick.C:
+		case <-hurry:
+			return gone()
+		case <-over.C:
+			return gone()
+		}
+	}
+	return true
 }
 
 // runChild runs one worker process until it ends; when ctx ends it is asked to
@@ -192,8 +217,14 @@ func (c *core) runChild(ctx context.Context, j join, file string) error {
 	cmd := exec.CommandContext(ctx, self, "worker", "--join", file) //nolint:gosec // this program itself
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = stopTime
-	if err := cmd.Run(); err != nil {
+	cmd.WaitDelay = leaveTime
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("worker %s: %w", j.ID, err)
+	}
+	hurry, done := within(context.WithoutCancel(ctx), c.exit.hard)
+	defer done()
+	defer context.AfterFunc(hurry, func() { _ = cmd.Process.Kill() })() // it may be gone already
+	if err := cmd.Wait(); err != nil {
 		return fmt.Errorf("worker %s: %w", j.ID, err)
 	}
 	return nil

@@ -83,7 +83,7 @@ func (s *shell) root() *cobra.Command {
 	root.SetHelpCommand(helpCmd())
 	root.AddCommand(
 		s.runCmd(), s.watchCmd(), s.jobsCmd(), s.showCmd(), s.whyCmd(), s.diffCmd(), s.applyCmd(), s.cancelCmd(), s.retryCmd(), s.costsCmd(),
-		s.modelsCmd(), s.imageCmd(), s.demoCmd(), s.doctorCmd(), s.configCmd(), s.serveCmd(), s.workerCmd(), s.versionCmd(), exitCodesTopic(),
+		s.modelsCmd(), s.imageCmd(), s.demoCmd(), s.doctorCmd(), s.configCmd(), s.serveCmd(), s.workerCmd(), s.versionCmd(), s.daemonCmd(), s.trustCmd(), s.exportCmd(), exitCodesTopic(),
 	)
 	return root
 }

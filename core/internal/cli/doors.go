@@ -19,13 +19,16 @@ type link struct {
 
 // doors lead out of the package; tests open others.
 type doors struct {
+	daemonDoors
+	doctorDoors
+	trustDoors
+	exportDoors
 	load     func(app.Env) (*config.Config, error)
 	open     func(context.Context, app.Env, *config.Config, app.Mode) (*link, error)
 	running  func(app.Env, *config.Config) bool
-	serve    func(context.Context, app.Env, *config.Config, func(protocol.StatusDoc)) error
+	serve    func(context.Context, app.Env, func(protocol.StatusDoc, error)) error
 	work     func(context.Context, app.Env, string) error
 	rehearse func(context.Context, app.Env, string) (*app.Demo, func() error, error)
-	doctor   func(context.Context, app.Env, *config.Config) []app.Check
 	workdir  func() (string, error)
 	// executable is the path of this program.
 	executable func() (string, error)
@@ -34,7 +37,8 @@ type doors struct {
 
 func realDoors() doors {
 	return doors{
-		load: app.Load, open: openLink, running: app.Running, serve: app.Serve, work: app.Work, rehearse: app.StartDemo, doctor: app.Doctor,
+		daemonDoors: realDaemon(), doctorDoors: realDoctor(), trustDoors: realTrust(), exportDoors: realExport(),
+		load: app.Load, open: openLink, running: app.Running, serve: app.Serve, work: app.Work, rehearse: app.StartDemo,
 		workdir: os.Getwd, executable: os.Executable, terminal: isTerminal,
 	}
 }

@@ -23,12 +23,9 @@ func (s *shell) serveHere(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := s.load(env)
-	if err != nil {
-		return err
-	}
 	s.note.line("warning: agents' commands are not confined yet: they run with your rights on this machine")
-	err = s.serve(ctx, env, cfg, func(st protocol.StatusDoc) {
+	err = s.serve(ctx, env, func(st protocol.StatusDoc, faults error) {
+		s.saysFaults(faults, "jobs are refused until it is mended; the daemon need not be restarted for it")
 		if s.json {
 			s.out.doc(st)
 			return
@@ -63,50 +60,6 @@ func (s *shell) workerCmd() *cobra.Command {
 	}
 	c.Flags().StringVar(&join, "join", "", "the file that lets a worker in")
 	return c
-}
-
-func (s *shell) doctorCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "doctor", Short: "Look whether everything that Relo needs is there", Args: none,
-		RunE: func(c *cobra.Command, _ []string) error { return s.checkUp(c.Context()) },
-	}
-}
-
-// checkDoc is one row of doctor.
-type checkDoc struct {
-	Name  string `json:"name"`
-	State string `json:"state"` // ok, warn, fail
-	Words string `json:"words"`
-	Fix   string `json:"fix,omitempty"`
-}
-
-func (s *shell) checkUp(ctx context.Context) error {
-	env, err := s.env("")
-	if err != nil {
-		return err
-	}
-	cfg, err := s.load(env)
-	if err != nil {
-		return err
-	}
-	docs, rows, failed := []checkDoc{}, [][]string{}, false
-	for _, c := range s.doctor(ctx, env, cfg) {
-		docs = append(docs, checkDoc{c.Name, c.State, c.Words, c.Fix})
-		rows = append(rows, []string{c.State, flat(c.Name, 0), flat(c.Words, 0)})
-		if c.Fix != "" {
-			rows = append(rows, []string{"", "", flat(c.Fix, 0)})
-		}
-		failed = failed || c.State == "fail"
-	}
-	if s.json {
-		s.out.doc(map[string]any{"checks": docs})
-	} else {
-		s.out.table(rows)
-	}
-	if failed {
-		return &endError{exitError}
-	}
-	return nil
 }
 
 func (s *shell) versionCmd() *cobra.Command {

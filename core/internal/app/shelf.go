@@ -1,0 +1,110 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/relo-dev/relo/core/internal/catalog"
+	"github.com/relo-dev/relo/core/internal/gateway"
+	"github.com/relo-dev/relo/core/internal/provider"
+)
+
+var _ gateway.Book = (*shelf)(nil)
+
+// shelf answers the gateway from all books that were made: a model is looked for
+// in the newest one, and in older ones for jobs that were made with them. A
+// provider whose row changed is dialled anew.
+type shelf struct {
+	// renew looks whether there is a newer book, before each call; set once.
+	renew func()
+
+	mu        sync.Mutex
+	books     []*book // newest first
+	rehearsal string  // address of the rehearsal provider, when it runs here
+
+	dialling sync.Mutex
+	clients  map[string]dialled // by provider
+}
+
+type dialled struct {
+	row    string // what the config said of the provider
+	client provider.Client
+}
+
+// booksKept bounds the shelf: more changes than anybody makes while one job runs.
+const booksKept = 64
+
+func newShelf() *shelf { return &shelf{renew: func() {}, clients: map[string]dialled{}} }
+
+// put lays a book before all others.
+func (s *shelf) put(b *book) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.books = append([]*book{b}, s.books[:min(len(s.books), booksKept-1)]...)
+}
+
+// find gives the newest book that a question fits.
+func (s *shelf) find(fits func(*book) bool) *book {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.IndexFunc(s.books, fits); i >= 0 {
+		return s.books[i]
+	}
+	return nil
+}
+
+// Model gives what is known of a model.
+func (s *shelf) Model(ref catalog.Ref) (catalog.Model, bool) {
+	s.renew()
+	if b := s.find(func(b *book) bool { _, ok := b.Model(ref); return ok }); b != nil {
+		return b.Model(ref)
+	}
+	return catalog.Model{}, false
+}
+
+// Client gives the wire to a model's provider, made once for each row of the config.
+func (s *shelf) Client(ctx context.Context, ref catalog.Ref) (provider.Client, error) {
+	name, _ := ref.Split()
+	b := s.find(func(b *book) bool { _, ok := b.cfg.Providers[name]; return ok })
+	if b == nil {
+		return nil, fmt.Errorf("provider %q is not in the config", name)
+	}
+	p := b.cfg.Providers[name]
+	row, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("provider %s: %w", name, err)
+	}
+	s.dialling.Lock()
+	defer s.dialling.Unlock()
+	if c, ok := s.clients[name]; ok && c.row == string(row) {
+		return c.client, nil
+	}
+	delete(s.clients, name)
+	s.mu.Lock()
+	at := s.rehearsal
+	s.mu.Unlock()
+	c, err := b.dial(ctx, name, p, at)
+	if err != nil {
+		return nil, err
+	}
+	c = keyed{c, func() { s.forget(name) }}
+	s.clients[name] = dialled{string(row), c}
+	return c, nil
+}
+
+// forget hangs up on a provider; the next call dials it anew.
+func (s *shelf) forget(name string) {
+	s.dialling.Lock()
+	defer s.dialling.Unlock()
+	delete(s.clients, name)
+}
+
+// serveRehearsal says where the rehearsal provider runs.
+func (s *shelf) serveRehearsal(url string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rehearsal = url
+}
