@@ -40,6 +40,9 @@ const (
 	// smallest in billions of parameters: below it a model seldom keeps to its tools
 	// over many rounds. It is proposed only where nothing better is.
 	smallest = 12
+	// large in billions of parameters: what fits on one graphics card is for easy
+	// work, what needs a machine of its own for normal work.
+	large = 100
 	// leastContext in tokens: a worker's prompt, its tools and one file fill about that much.
 	leastContext = 16_000
 	// Prices at which a model of unknown tier counts as easy, normal and hard, in USD
@@ -60,11 +63,15 @@ func (c Candidate) tier() catalog.Tier {
 	switch p := c.power(); {
 	case c.Tier != catalog.TierUnknown:
 		return c.Tier
+	case !c.Price.Known() && c.Size < large:
+		return catalog.TierEasy
+	case !c.Price.Known():
+		return catalog.TierNormal
 	case p < easyBelow:
 		return catalog.TierEasy
 	case p < normalBelow:
 		return catalog.TierNormal
-	case p < hardBelow || !c.Price.Known(): // no size alone makes a model a top one
+	case p < hardBelow:
 		return catalog.TierHard
 	default:
 		return catalog.TierTop
@@ -76,8 +83,8 @@ func weaker(a, b Candidate) int {
 	return cmp.Or(cmp.Compare(a.tier(), b.tier()), cmp.Compare(a.power(), b.power()), cmp.Compare(a.Ref, b.Ref))
 }
 
-// better orders the models of one tier: those that see first, then those on the
-// person's own machines, then the cheaper; of those without a price the larger.
+// better orders the models of one tier: those on the person's own machines first,
+// then those that see, then the cheaper; of those without a price the larger.
 func better(a, b Candidate) int {
 	flag := func(f func(Candidate) bool) int {
 		switch {
@@ -93,7 +100,7 @@ func better(a, b Candidate) int {
 		byPower = -byPower
 	}
 	return cmp.Or(
-		flag(Candidate.sees), flag(func(c Candidate) bool { return c.Private }),
+		flag(func(c Candidate) bool { return c.Private }), flag(Candidate.sees),
 		flag(func(c Candidate) bool { return c.Price.Known() }), byPower, cmp.Compare(a.Ref, b.Ref),
 	)
 }

@@ -1,0 +1,102 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/relo-dev/relo/core/internal/config"
+	"github.com/relo-dev/relo/core/internal/httpwire"
+	"github.com/relo-dev/relo/core/internal/keyring"
+	"github.com/relo-dev/relo/core/internal/provider"
+	"github.com/relo-dev/relo/core/internal/provider/anthropic"
+	"github.com/relo-dev/relo/core/internal/provider/chat"
+	"github.com/relo-dev/relo/core/internal/provider/exchange"
+)
+
+// keysOf is where the references of a config lead on this machine.
+func keysOf(getenv func(string) string) config.Keys {
+	return config.Keys{Getenv: getenv, Ring: keyring.System(getenv).Get}
+}
+
+// dialProvider makes the wire to a provider; it opens no connection. A key that
+// cannot be had is a *provider.Error of KindKey.
+func dialProvider(ctx context.Context, keys config.Keys, name string, p config.Provider) (*exchange.Client, error) {
+	key, err := keys.Resolve(ctx, p.Key)
+	if err != nil {
+		return nil, keyError(name, p.Key, err)
+	}
+	headers := map[string]string{}
+	for h, v := range p.Headers {
+		headers[h] = v
+		if _, ok := config.Reference(v); ok {
+			secret, err := keys.Resolve(ctx, v)
+			if err != nil {
+				return nil, keyError(name, v, fmt.Errorf("header %s: %w", h, err))
+			}
+			headers[h] = secret.Reveal()
+		}
+	}
+	hc, err := httpClient(p)
+	if err != nil {
+		return nil, err
+	}
+	o := exchange.Options{Provider: name, BaseURL: p.URL, Key: key, KeyRef: shownKey(p.Key), Headers: headers, HTTP: hc}
+	switch p.Wire {
+	case "anthropic":
+		return anthropic.New(o), nil
+	case "openai-chat", "rehearsal":
+		return chat.New(o), nil
+	case "ollama": // until its own wire is here: the same server speaks OpenAI's below /v1 (Ollama's documentation, "OpenAI compatibility")
+		o.BaseURL = strings.TrimRight(p.URL, "/") + "/v1"
+		return chat.New(o), nil
+	}
+	return nil, fmt.Errorf("provider %s: the wire %q is not in this version; use anthropic or an OpenAI chat one", name, p.Wire)
+}
+
+func keyError(name, ref string, err error) *provider.Error {
+	return &provider.Error{
+		Kind: provider.KindKey, Provider: name, Words: err.Error(), Cause: err, Fault: provider.FaultNoKey, Hint: provider.KeyHint(shownKey(ref), name),
+	}
+}
+
+// shownKey is a reference as it may be told: of a command only that it is one,
+// since a person may have written a secret into it.
+func shownKey(ref string) string {
+	if kind, ok := config.Reference(ref); ok && kind == "cmd" {
+		return "cmd:…"
+	}
+	return ref
+}
+
+// httpClient honours caFile and insecure; nil is the wire's own client.
+func httpClient(p config.Provider) (*http.Client, error) {
+	if p.CAFile == "" && !p.Insecure {
+		return nil, nil
+	}
+	t := httpwire.Transport()
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: p.Insecure} //nolint:gosec // only when the person set insecure
+	if p.CAFile != "" {
+		pem, err := os.ReadFile(p.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("caFile: %w", err)
+		}
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			pool = x509.NewCertPool()
+		}
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("caFile %s holds no certificate", p.CAFile)
+		}
+		t.TLSClientConfig.RootCAs = pool
+	}
+	return &http.Client{Transport: t}, nil
+}
+
+// asProvider takes a provider's error out of another.
+func asProvider(err error) (*provider.Error, bool) { return errors.AsType[*provider.Error](err) }
