@@ -2,21 +2,37 @@ package cli
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relo-dev/relo/core/internal/app"
+	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
 )
 
 func (s *shell) applyCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "apply ID", Short: "Bring a ready job's work to your files; a backup is kept first", Args: exactly("ID"),
+	var undo, dry bool
+	c := &cobra.Command{
+		Use: "apply ID", Short: "Bring a ready job's work to your files; a backup is kept first",
+		Long: "Bring a ready job's work to your files. What was there before is kept in a backup ref first,\n" +
+			"and --undo brings it back.",
+		Args: exactly("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.asking(c.Context(), app.Any, func(l *link) error { return s.apply(c.Context(), l, args[0]) })
+			act := s.apply
+			switch {
+			case undo && dry:
+				return &usageError{words: "--undo and --dry-run: choose one"}
+			case undo:
+				act = s.undo
+			case dry:
+				act = s.wouldApply
+			}
+			return s.asking(c.Context(), app.Any, func(l *link) error { return act(c.Context(), l, args[0]) })
 		},
 	}
+	c.Flags().BoolVar(&undo, "undo", false, "take the last apply of the job back")
+	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "only list the files that would change")
+	return c
 }
 
 func (s *shell) apply(ctx context.Context, l *link, id string) error {
@@ -29,13 +45,67 @@ func (s *shell) apply(ctx context.Context, l *link, id string) error {
 		return nil
 	}
 	s.applied(doc)
+	if !doc.Already {
+		s.out.line("%s --undo takes it back", s.hint("apply", doc.Job))
+	}
+	return nil
+}
+
+func (s *shell) undo(ctx context.Context, l *link, id string) error {
+	doc, err := l.Undo(context.WithoutCancel(ctx), id)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		s.out.doc(doc)
+		return nil
+	}
+	s.out.line("Took the apply of job %s back: %s as before", short(doc.Job), count(len(doc.Files), "file is", "files are"))
+	for _, f := range doc.Files {
+		s.out.line("  %s", flat(f, 0))
+	}
+	s.out.line("%s applies it again", s.hint("apply", doc.Job))
+	return nil
+}
+
+// wouldApply lists what an apply changes, and does nothing.
+func (s *shell) wouldApply(ctx context.Context, l *link, id string) error {
+	doc1, err := l.Show(ctx, id)
+	if err != nil {
+		return err
+	}
+	doc, err := l.Diff(ctx, doc1.ID)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		s.out.doc(doc)
+		return nil
+	}
+	if len(doc.Files) == 0 {
+		s.note.line("nothing would change")
+		return nil
+	}
+	s.out.line("Would change in %s:", flat(doc1.Repo, 0))
+	s.stat(doc.Files)
+	switch doc1.Status { //nolint:exhaustive // in every other state it is not ready yet
+	case job.Ready:
+		s.out.line("%s does it", s.hint("apply", doc1.ID))
+	case job.Applied:
+		s.note.line("it is applied already")
+	default:
+		s.note.line("it cannot be applied yet: %s", docState(doc1))
+	}
 	return nil
 }
 
 func (s *shell) cancelCmd() *cobra.Command {
 	var reason string
 	c := &cobra.Command{
-		Use: "cancel ID", Short: "End a job at once", Args: exactly("ID"),
+		Use: "cancel ID", Short: "End a job or a task at once",
+		Long: "End a job or a task at once: its agents and what they started are stopped. Their work is kept;\n" +
+			"relo retry goes on with it. Other jobs, and of a task the others of its job, are left alone.",
+		Args: exactly("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.asking(c.Context(), app.Any, func(l *link) error { return s.cancel(c.Context(), l, args[0], reason) })
 		},
@@ -53,46 +123,54 @@ func (s *shell) cancel(ctx context.Context, l *link, id, reason string) error {
 		s.out.doc(doc)
 		return nil
 	}
-	s.out.line("job %s: Cancelled; %s says what was done", short(doc.Job), s.hint("show", doc.Job))
+	if doc.Task != "" {
+		s.out.line("task %s: Cancelled; what needs it waits, %s gives it another attempt", doc.Task, s.command("retry", doc.Task))
+		return nil
+	}
+	s.out.line("job %s: Cancelled; %s says what was done, %s opens it again", short(doc.Job), s.hint("show", doc.Job), s.hint("retry", doc.Job))
 	return nil
 }
 
+// retryFlags are the flags of retry.
+type retryFlags struct {
+	budget   budgetFlag
+	model    string
+	anew     bool
+	progress string
+}
+
 func (s *shell) retryCmd() *cobra.Command {
-	var f budgetFlag
+	var f retryFlags
 	c := &cobra.Command{
 		Use:   "retry ID",
-		Short: "Give what waits for you or failed another attempt; ID is a job's or a task's",
-		Long: "Give what waits for you or failed another attempt; ID is a job's or a task's.\n" +
+		Short: "Give what waits for you, failed or was cancelled another attempt; ID is a job's or a task's",
+		Long: "Give what waits for you, failed or was cancelled another attempt; ID is a job's or a task's.\n" +
+			"An attempt that was interrupted goes on from its last point, unless --anew is given.\n" +
 			"Without a running daemon the work is done in this process, to its end.",
 		Args: exactly("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.check(c); err != nil {
+			if err := f.budget.check(c); err != nil {
 				return err
 			}
-			return s.retry(c.Context(), protocol.Retry{ID: args[0], Budget: f.given})
+			return s.retry(c.Context(), protocol.Retry{ID: args[0], Budget: f.budget.given, Model: f.model, Anew: f.anew}, f.progress)
 		},
 	}
-	f.add(c, "the job's new bound in USD, what it cost so far included (default: the one it has)")
+	f.budget.add(c, "the job's new bound in USD, what it cost so far included (default: the one it has)")
+	c.Flags().StringVar(&f.model, "model", "", "do the next attempts with this model, provider/id")
+	c.Flags().BoolVar(&f.anew, "anew", false, "begin afresh instead of going on from the last point")
+	progressFlag(c, &f.progress)
 	return c
 }
 
-func (s *shell) retry(ctx context.Context, q protocol.Retry) error {
-	env, err := s.env("")
+func (s *shell) retry(ctx context.Context, q protocol.Retry, progress string) error {
+	progress, err := s.progressOf(progress)
 	if err != nil {
 		return err
 	}
-	cfg, err := s.load(env)
-	if err != nil {
-		return err
-	}
-	l, err := s.openToWork(ctx, env, cfg, runFlags{})
-	if err != nil {
-		return err
-	}
-	return errors.Join(s.retryOn(ctx, l, q), l.close())
+	return s.working(ctx, func(l *link) error { return s.retryOn(ctx, l, q, progress) })
 }
 
-func (s *shell) retryOn(ctx context.Context, l *link, q protocol.Retry) error {
+func (s *shell) retryOn(ctx context.Context, l *link, q protocol.Retry, progress string) error {
 	before, err := l.Resolve(ctx, q.ID)
 	if err != nil {
 		return err
@@ -106,14 +184,35 @@ func (s *shell) retryOn(ctx context.Context, l *link, q protocol.Retry) error {
 		return err
 	}
 	if l.here {
-		v := newView(s, done.Job)
-		v.quiet, v.until = doc.Seq, doc.Seq+1 // it comes to another end: the one that it had is no news
-		return s.attend(ctx, l, v, false)
+		return s.stayHere(ctx, l, done.Job, doc.Seq, progress)
 	}
 	if s.json {
 		s.out.doc(done)
 		return nil
 	}
-	s.out.line("job %s goes on; %s follows it", short(done.Job), s.hint("watch", done.Job))
+	what := "job " + short(done.Job)
+	if done.Task != "" {
+		what = "task " + done.Task
+	}
+	from := "from its last point where there is one"
+	if q.Anew {
+		from = "anew"
+	}
+	if q.Model != "" {
+		from += ", on " + flat(q.Model, titleRunes)
+	}
+	s.out.line("%s goes on, %s; %s follows it", what, from, s.hint("watch", done.Job))
 	return nil
+}
+
+// stayHere does a job in this process to its next end: the one that it had, up
+// to the event before, is no news.
+func (s *shell) stayHere(ctx context.Context, l *link, id string, before int64, progress string) error {
+	v := newView(s, id)
+	v.quiet, v.until, v.progress, v.plan = before, before+1, progress, true
+	return s.attend(ctx, l, v, stay{})
+}
+
+func progressFlag(c *cobra.Command, value *string) {
+	c.Flags().StringVar(value, "progress", progressAuto, "how progress is shown: auto, tty (a live view), plain (lines) or none")
 }

@@ -11,21 +11,39 @@ import (
 	"github.com/relo-dev/relo/core/internal/protocol"
 )
 
-// grace is how long a job may take to end after a signal.
-const grace = 20 * time.Second
+// defaultGrace is how long a job may take to end after a signal.
+const defaultGrace = 20 * time.Second
+
+// stay says what whoever stays with a job does for it.
+type stay struct {
+	apply bool          // when it is ready
+	yes   bool          // a plan that waits is approved unasked
+	dry   bool          // the plan is all that is wanted
+	grace time.Duration // how long it may take to end after a signal
+}
 
 // attend stays with a job until it rests, applies it when asked to, prints the
 // result and ends with its exit code. A signal cancels the job, or leaves it.
-func (s *shell) attend(ctx context.Context, l *link, v *view, apply bool) error {
-	if err := v.follow(ctx, l.Client); err != nil {
-		if ctx.Err() != nil {
-			return s.leave(ctx, l, v)
+func (s *shell) attend(ctx context.Context, l *link, v *view, how stay) error {
+	v.learn(ctx, l)
+	for {
+		if err := v.see(ctx, l); err != nil {
+			return s.left(ctx, l, v, how, err)
 		}
-		return err
+		if v.state.Status != job.AwaitingApproval {
+			break
+		}
+		again, err := s.decide(ctx, l, v, how)
+		if err != nil && ctx.Err() != nil {
+			return s.leave(ctx, l, v, how.grace)
+		}
+		if err != nil || !again {
+			return err
+		}
 	}
 	var applied *protocol.ApplyDoc
 	var refused error
-	if apply && v.state.Status == job.Ready {
+	if how.apply && v.state.Status == job.Ready {
 		doc, err := s.bring(ctx, l, v)
 		applied, refused = &doc, err
 		if err != nil {
@@ -41,6 +59,21 @@ func (s *shell) attend(ctx context.Context, l *link, v *view, apply bool) error 
 	}
 	s.result(doc, costs, applied, false)
 	return cmp.Or(refused, ended(outcomeCode(doc.Status, doc.End)))
+}
+
+// left is the end of a view before the job rested.
+func (s *shell) left(ctx context.Context, l *link, v *view, how stay, err error) error {
+	switch {
+	case errors.Is(err, errQuit):
+		return s.goesOn(v.id, exitRunning)
+	case errors.Is(err, errLeft) && !l.here:
+		return s.goesOn(v.id, exitInterrupt)
+	case errors.Is(err, errLeft):
+		return s.callOff(ctx, l, v, how.grace, "interrupted", exitInterrupt)
+	case ctx.Err() != nil:
+		return s.leave(ctx, l, v, how.grace)
+	}
+	return err
 }
 
 // bring applies the job and tells the events of it.
@@ -67,7 +100,7 @@ func (s *shell) whole(ctx context.Context, l *link, id string) (protocol.JobDoc,
 }
 
 // leave ends the view before the job rests: by a signal, or by --timeout.
-func (s *shell) leave(ctx context.Context, l *link, v *view) error {
+func (s *shell) leave(ctx context.Context, l *link, v *view, grace time.Duration) error {
 	over := errors.Is(context.Cause(ctx), errTimeout)
 	code := signalCode(ctx)
 	if over {
@@ -81,13 +114,19 @@ func (s *shell) leave(ctx context.Context, l *link, v *view) error {
 	if over {
 		reason = errTimeout.Error()
 	}
+	return s.callOff(ctx, l, v, grace, reason, code)
+}
+
+// callOff cancels the job and waits for its end.
+func (s *shell) callOff(ctx context.Context, l *link, v *view, grace time.Duration, reason string, code int) error {
 	s.note.line("%s: cancelling the job", reason)
-	last, stop := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(grace, defaultGrace))
 	defer stop()
+	v.progress, v.plan = progressPlain, false
 	if _, err := l.Cancel(last, v.id, reason); err != nil {
-		s.note.line("relo: the job could not be cancelled: %v", err)
+		s.note.loud("relo: the job could not be cancelled: %v", err)
 	} else if err := v.follow(last, l.Client); err != nil {
-		s.note.line("relo: the end of the job was not seen: %v", err)
+		s.note.loud("relo: the end of the job was not seen: %v", err)
 	}
 	if !s.json {
 		s.out.line("%s: %s", flat(v.state.Title, titleRunes), jobState(v.state.Status))
@@ -103,6 +142,6 @@ func (s *shell) goesOn(id string, code int) error {
 		s.fail(errorDoc{Error: protocol.Error{Code: "timeout", Message: errTimeout.Error() + "; the job goes on", Hint: hint, Retryable: true}})
 		return &endError{code}
 	}
-	s.note.line("job %s goes on; %s", short(id), hint)
+	s.note.loud("job %s goes on; %s", short(id), hint)
 	return &endError{code}
 }

@@ -27,11 +27,14 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // shell is one run of the program: where words come from and go to.
 type shell struct {
 	doors
-	in     io.Reader
-	out    *paper // results
-	note   *paper // all else
-	getenv func(string) string
-	json   bool
+	in                              io.Reader
+	out                             *paper // results
+	note                            *paper // all else
+	getenv                          func(string) string
+	json                            bool
+	quiet, noColor, noInput, reader bool // flags of every command
+	brief                           bool // help was asked for with -h
+	yes                             bool // of approve
 	// Of the demo: hints name them.
 	home, program string
 }
@@ -48,6 +51,7 @@ func (s *shell) start(ctx context.Context, args []string) int {
 			break
 		}
 		s.json = s.json || a == "--json"
+		s.brief = s.brief || a == "-h"
 	}
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -74,18 +78,33 @@ func (s *shell) root() *cobra.Command {
 		},
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
-	root.PersistentFlags().BoolVar(&s.json, "json", false, "print JSON and nothing else on stdout")
-	root.PersistentFlags().Bool("no-input", false, "never ask; fail and say what to pass")
-	root.PersistentFlags().Bool("no-color", false, "plain text (this version prints no colour anyway)")
+	pf := root.PersistentFlags()
+	pf.BoolVar(&s.json, "json", false, "print JSON and nothing else on stdout")
+	pf.BoolVarP(&s.quiet, "quiet", "q", false, "results and errors only")
+	pf.BoolVar(&s.noInput, "no-input", false, "never ask; fail and say what to pass")
+	pf.BoolVar(&s.noColor, "no-color", false, "no colours, as with NO_COLOR")
+	pf.BoolVar(&s.reader, "screen-reader", false, "plain sentences: nothing is drawn twice or told by place or colour")
+	root.PersistentPreRun = func(*cobra.Command, []string) {
+		s.note.mute = s.quiet
+		s.out.colour, s.note.colour = s.colours(s.out.w), s.colours(s.note.w)
+	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{words: flagWords(err), hint: c.CommandPath() + " --help"}
 	})
 	root.SetHelpCommand(helpCmd())
-	root.AddCommand(
-		s.runCmd(), s.watchCmd(), s.jobsCmd(), s.showCmd(), s.whyCmd(), s.diffCmd(), s.applyCmd(), s.cancelCmd(), s.retryCmd(), s.costsCmd(),
-		s.modelsCmd(), s.imageCmd(), s.demoCmd(), s.doctorCmd(), s.configCmd(), s.serveCmd(), s.workerCmd(), s.versionCmd(), s.daemonCmd(), s.trustCmd(), s.exportCmd(), exitCodesTopic(),
-	)
+	root.AddCommand(s.commands()...)
+	s.furnish(root)
 	return root
+}
+
+// commands are all of them; furnish puts them into groups.
+func (s *shell) commands() []*cobra.Command {
+	return []*cobra.Command{
+		s.runCmd(), s.watchCmd(), s.jobsCmd(), s.showCmd(), s.whyCmd(), s.logsCmd(), s.diffCmd(), s.picturesCmd(), s.costsCmd(),
+		s.approveCmd(), s.sayCmd(), s.pauseCmd(), s.resumeCmd(), s.retryCmd(), s.cancelCmd(), s.applyCmd(), s.discardCmd(),
+		s.modelsCmd(), s.imageCmd(), s.demoCmd(), s.doctorCmd(), s.configCmd(), s.serveCmd(), s.workerCmd(), s.versionCmd(), s.daemonCmd(), s.trustCmd(), s.exportCmd(),
+		completionCmd(), exitCodesTopic(), environmentTopic(), statesTopic(),
+	}
 }
 
 // nearEnough is how many letters a word may be off and still be guessed.

@@ -9,49 +9,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relo-dev/relo/core/internal/app"
+	"github.com/relo-dev/relo/core/internal/board"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
 )
 
-// sum is a sum of requests. Local ones cost nothing that Relo could count.
-type sum struct {
-	usd                      float64
-	requests, unknown, local int
-}
-
-func (s *sum) add(r protocol.CostRow, local bool) {
-	s.requests += r.Requests
-	switch {
-	case local && (r.Cost == nil || *r.Cost == 0):
-		s.local += r.Requests
-	case r.Cost == nil:
-		s.unknown += r.Requests
-	default:
-		s.usd += *r.Cost
-	}
-}
-
-// words is the sum as a person reads it: what is not known is never 0.
-func (s sum) words() string {
-	switch {
-	case s.requests == 0:
-		return "0.00"
-	case s.unknown > 0 && s.usd > 0:
-		return "unknown, at least " + usd(s.usd)
-	case s.unknown > 0:
-		return "unknown"
-	case s.local == s.requests:
-		return "local"
-	case s.local > 0:
-		return usd(s.usd) + " and local"
-	}
-	return usd(s.usd)
-}
+func addRow(s *board.Sum, r protocol.CostRow, local bool) { s.Add(r.Requests, r.Cost, local) }
 
 // bill is what requests cost, in all and by what they were for.
 type bill struct {
-	all   sum
-	parts map[string]sum // by traffic
+	all   board.Sum
+	parts map[string]board.Sum // by traffic
 }
 
 // The parts of a bill in the order of a job, in the words of its views.
@@ -63,12 +31,12 @@ var traffics = []struct{ traffic, word string }{
 // cannot be answered, their cost is unknown.
 func (s *shell) bill(ctx context.Context, l *link, doc protocol.CostsDoc) bill {
 	local := localModels(ctx, l, doc)
-	b := bill{parts: map[string]sum{}}
+	b := bill{parts: map[string]board.Sum{}}
 	for _, r := range doc.Rows {
 		part := b.parts[r.Traffic]
-		part.add(r, local[r.Model])
+		addRow(&part, r, local[r.Model])
 		b.parts[r.Traffic] = part
-		b.all.add(r, local[r.Model])
+		addRow(&b.all, r, local[r.Model])
 	}
 	return b
 }
@@ -91,22 +59,22 @@ func localModels(ctx context.Context, l *link, doc protocol.CostsDoc) map[string
 
 // words is one line: the sum, then its parts.
 func (b bill) words() string {
-	if b.all.requests == 0 {
+	if b.all.Requests == 0 {
 		return "0.00 USD, no requests were sent"
 	}
-	words := b.all.words()
+	words := b.all.Words()
 	if words != "local" && words != "unknown" {
 		words += " USD"
 	}
 	var parts []string
 	for _, t := range traffics {
 		if p, ok := b.parts[t.traffic]; ok {
-			parts = append(parts, t.word+" "+p.words())
+			parts = append(parts, t.word+" "+p.Words())
 		}
 	}
-	words = fmt.Sprintf("%s: %s (%s)", words, strings.Join(parts, ", "), count(b.all.requests, "request", "requests"))
-	if b.all.unknown > 0 {
-		words += "; what " + count(b.all.unknown, "request", "requests") + " cost is not known"
+	words = fmt.Sprintf("%s: %s (%s)", words, strings.Join(parts, ", "), count(b.all.Requests, "request", "requests"))
+	if b.all.Unknown > 0 {
+		words += "; what " + count(b.all.Unknown, "request", "requests") + " cost is not known"
 	}
 	return words
 }
@@ -157,8 +125,8 @@ func (s *shell) costs(ctx context.Context, l *link, id string, days int) error {
 	jobs, tasks := costNames(ctx, l, id, doc)
 	rows := [][]string{{"JOB", "TASK", "FOR", "MODEL", "REQUESTS", "IN", "OUT", "CACHED", "PICTURES", "USD"}}
 	for _, r := range doc.Rows {
-		var one sum
-		one.add(r, local[r.Model])
+		var one board.Sum
+		addRow(&one, r, local[r.Model])
 		word := r.Traffic
 		for _, t := range traffics {
 			if t.traffic == r.Traffic {
@@ -167,7 +135,7 @@ func (s *shell) costs(ctx context.Context, l *link, id string, days int) error {
 		}
 		rows = append(rows, []string{
 			jobs[r.Job], tasks[r.Task], word, r.Model, fmt.Sprint(r.Requests), number(r.TokensIn), number(r.TokensOut), number(r.TokensCached),
-			fmt.Sprint(r.Pictures), one.words(),
+			fmt.Sprint(r.Pictures), one.Words(),
 		})
 	}
 	s.out.table(rows)

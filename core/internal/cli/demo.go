@@ -81,16 +81,18 @@ func (s *shell) play(ctx context.Context, d *app.Demo) error {
 
 // perform runs the demo's job as run does, and shows the patch before it is applied.
 func (s *shell) perform(ctx context.Context, l *link, d *app.Demo) error {
+	progress, err := s.progressOf(progressAuto)
+	if err != nil {
+		return err
+	}
 	accepted, err := l.Submit(context.WithoutCancel(ctx), protocol.Submit{Text: d.Text, Repo: d.Repo, Approve: "never", AllowUnknown: true})
 	if err != nil {
 		return err
 	}
 	v := newView(s, accepted.Job)
-	if err := v.follow(ctx, l.Client); err != nil {
-		if ctx.Err() != nil {
-			return s.leave(ctx, l, v)
-		}
-		return err
+	v.progress = progress
+	if err := v.see(ctx, l); err != nil {
+		return s.left(ctx, l, v, stay{}, err)
 	}
 	var patch protocol.DiffDoc
 	if v.state.Status == job.Ready {
@@ -98,7 +100,7 @@ func (s *shell) perform(ctx context.Context, l *link, d *app.Demo) error {
 			return err
 		}
 	}
-	outcome := s.attend(ctx, l, v, true)
+	outcome := s.attend(ctx, l, v, stay{apply: true})
 	if e, ok := errors.AsType[*endError](outcome); outcome != nil && (!ok || e.code >= exitTimeout) {
 		return outcome
 	}
@@ -127,7 +129,7 @@ func (s *shell) curtain(ctx context.Context, l *link, d *app.Demo, id string, pa
 		return nil
 	}
 	s.out.line("\nWhat was applied")
-	s.patch(patch)
+	s.patch(s.out, patch)
 	s.out.line("\nRepository  %s", d.Repo)
 	for _, p := range pictures {
 		s.out.line("Picture     %s", p)

@@ -17,12 +17,19 @@ type link struct {
 	close func() error
 }
 
+// handDoors lead to programs of the person.
+type handDoors struct {
+	edit func(ctx context.Context, command, file string) error
+	page func(ctx context.Context, command, text string) error
+}
+
 // doors lead out of the package; tests open others.
 type doors struct {
 	daemonDoors
 	doctorDoors
 	trustDoors
 	exportDoors
+	handDoors
 	load     func(app.Env) (*config.Config, error)
 	open     func(context.Context, app.Env, *config.Config, app.Mode) (*link, error)
 	running  func(app.Env, *config.Config) bool
@@ -37,7 +44,7 @@ type doors struct {
 
 func realDoors() doors {
 	return doors{
-		daemonDoors: realDaemon(), doctorDoors: realDoctor(), trustDoors: realTrust(), exportDoors: realExport(),
+		daemonDoors: realDaemon(), doctorDoors: realDoctor(), trustDoors: realTrust(), exportDoors: realExport(), handDoors: handDoors{runEditor, runPager},
 		load: app.Load, open: openLink, running: app.Running, serve: app.Serve, work: app.Work, rehearse: app.StartDemo,
 		workdir: os.Getwd, executable: os.Executable, terminal: isTerminal,
 	}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/spf13/cobra"
-
 	"github.com/relo-dev/relo/core/internal/config"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
@@ -30,24 +28,6 @@ const (
 	exitSignal    = 128 // and the signal's number
 	exitInterrupt = exitSignal + int(syscall.SIGINT)
 )
-
-func exitCodesTopic() *cobra.Command {
-	return &cobra.Command{
-		Use: "exit-codes", Short: "What the exit codes mean", Long: "Exit codes:\n" +
-			"  0        done\n" +
-			"  1        an error of Relo or of the system\n" +
-			"  2        wrong usage or configuration\n" +
-			"  3        the job failed\n" +
-			"  4        a key is missing or was refused\n" +
-			"  5        stopped at the budget\n" +
-			"  6        the daemon cannot be reached, or is of another version\n" +
-			"  7        a person must decide or look\n" +
-			"  8        still running (show --exit-status)\n" +
-			"  9        cancelled\n" +
-			"  124      --timeout was reached\n" +
-			"  130 143  ended by SIGINT, by SIGTERM",
-	}
-}
 
 // SignalError is the cause of a context that a signal ended.
 type SignalError struct{ Number syscall.Signal }
@@ -102,11 +82,11 @@ func (s *shell) fail(doc errorDoc) {
 		s.out.doc(map[string]errorDoc{"error": doc})
 	}
 	for _, f := range doc.Faults {
-		s.note.line("%s", f.String())
+		s.note.loud("%s", f.String())
 	}
-	s.note.line("relo: %s", doc.Message)
+	s.note.loud("relo: %s", doc.Message)
 	if doc.Hint != "" {
-		s.note.line("  %s", doc.Hint)
+		s.note.loud("  %s", doc.Hint)
 	}
 }
 
@@ -152,7 +132,7 @@ func codeOf(code string) int {
 		return exitBudget
 	case protocol.CodeUnreachable:
 		return exitAway
-	case protocol.CodeConflict, protocol.CodeUnknown: // whose lines win, and an unknown price, are a person's to decide
+	case protocol.CodeConflict, protocol.CodeUnknown, codeApproval: // whose lines win, and an unknown price, are a person's to decide
 		return exitPerson
 	default:
 		return exitError

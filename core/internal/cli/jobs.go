@@ -55,9 +55,9 @@ func (s *shell) jobs(ctx context.Context, l *link) error {
 func (s *shell) showCmd() *cobra.Command {
 	var status bool
 	c := &cobra.Command{
-		Use: "show ID", Short: "Show a job with its tasks, looks and cost", Args: exactly("ID"),
+		Use: "show [ID]", Short: "Show a job with its tasks, looks and cost", Args: atMostOne("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.asking(c.Context(), app.Any, func(l *link) error { return s.show(c.Context(), l, args[0], status) })
+			return s.asking(c.Context(), app.Any, func(l *link) error { return s.show(c.Context(), l, orLast(args), status) })
 		},
 	}
 	c.Flags().BoolVar(&status, "exit-status", false, "exit with the code of the job's state; 8 while it runs")
@@ -114,9 +114,9 @@ func (s *shell) showWords(doc protocol.JobDoc) {
 
 func (s *shell) whyCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "why ID", Short: "Say why a task has its model and its state; ID is a job's or a task's", Args: exactly("ID"),
+		Use: "why [ID]", Short: "Say why a task has its model and its state; ID is a job's or a task's", Args: atMostOne("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.asking(c.Context(), app.Any, func(l *link) error { return s.why(c.Context(), l, args[0]) })
+			return s.asking(c.Context(), app.Any, func(l *link) error { return s.why(c.Context(), l, orLast(args)) })
 		},
 	}
 }
@@ -137,7 +137,7 @@ func (s *shell) why(ctx context.Context, l *link, id string) error {
 	if err != nil {
 		return err
 	}
-	s.note.line("%s", because("there are no tasks yet; now: "+jobState(doc.Status), doc.Reason))
+	s.note.line("%s", because("there are no tasks yet; now: "+docState(doc), doc.Reason))
 	return nil
 }
 
@@ -180,53 +180,12 @@ func flatKeepIndent(text string) string {
 	return text[:n] + flat(text, 0)
 }
 
-func (s *shell) watchCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "watch ID", Short: "Replay a job from its start and follow it to its end", Args: exactly("ID"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return s.asking(c.Context(), app.Any, func(l *link) error { return s.watch(c.Context(), l, args[0]) })
-		},
-	}
-}
-
-func (s *shell) watch(ctx context.Context, l *link, id string) error {
-	doc, err := l.Show(ctx, id)
-	if err != nil {
-		return err
-	}
-	v := newView(s, doc.ID)
-	v.until = doc.Seq
-	if l.here && outcomeCode(doc.Status, doc.End) == exitRunning {
-		v.want = doc.Status // nobody works on it, so what is there is all that comes
-	}
-	if err := v.follow(ctx, l.Client); err != nil {
-		if code := signalCode(ctx); ctx.Err() != nil && !l.here && code == exitInterrupt && s.terminal(s.note.w) {
-			return s.goesOn(v.id, code)
-		}
-		return err
-	}
-	if v.want != "" {
-		return &protocol.Error{
-			Code: protocol.CodeUnreachable, Message: fmt.Sprintf("%s, but no daemon is running, so nobody works on it", jobState(doc.Status)),
-			Hint: "relo serve goes on with it", Retryable: true,
-		}
-	}
-	if !s.json {
-		doc, costs, err := s.whole(ctx, l, v.id)
-		if err != nil {
-			return err
-		}
-		s.result(doc, costs, nil, false)
-	}
-	return ended(outcomeCode(v.state.Status, v.state.End))
-}
-
 func (s *shell) diffCmd() *cobra.Command {
 	var stat bool
 	c := &cobra.Command{
-		Use: "diff ID", Short: "Print what a job changes as a patch; ID may be a task's", Args: exactly("ID"),
+		Use: "diff [ID]", Short: "Print what a job changes as a patch; ID may be a task's", Args: atMostOne("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.asking(c.Context(), app.Any, func(l *link) error { return s.diff(c.Context(), l, args[0], stat) })
+			return s.asking(c.Context(), app.Any, func(l *link) error { return s.diff(c.Context(), l, orLast(args), stat) })
 		},
 	}
 	c.Flags().BoolVar(&stat, "stat", false, "only the files and how many lines changed")
@@ -246,19 +205,22 @@ func (s *shell) diff(ctx context.Context, l *link, id string, stat bool) error {
 	case stat:
 		s.stat(doc.Files)
 	default:
-		s.patch(doc)
+		return s.paged(ctx, func(out *paper) error {
+			s.patch(out, doc)
+			return nil
+		})
 	}
 	return nil
 }
 
 // patch prints a diff byte for byte, so that git can apply it; on a terminal
 // nothing in it may steer the terminal.
-func (s *shell) patch(doc protocol.DiffDoc) {
+func (s *shell) patch(out *paper, doc protocol.DiffDoc) {
 	text := doc.Diff
 	if s.terminal(s.out.w) {
 		text = calm(text)
 	}
-	s.out.raw(text)
+	out.raw(text)
 	if doc.Truncated {
 		s.note.line("warning: the patch is too long and was cut; git diff %s %s prints all of it", doc.Base, doc.Commit)
 	}

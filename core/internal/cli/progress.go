@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/relo-dev/relo/core/internal/board"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/routing"
 )
@@ -12,10 +13,15 @@ import (
 // already.
 func (v *view) lines(e job.Event) []string {
 	if e.Task != "" {
+		var lines []string
 		if t := v.state.Tasks[e.Task]; t != nil && e.Kind != job.KindTaskAdded {
-			return v.taskLines(e, t)
+			lines = v.taskLines(e, t)
 		}
-		return nil
+		if v.words[""] == board.WordPausing && !board.Pausing(v.state) && v.state.Status == job.Paused {
+			v.words[""] = board.WordPaused
+			lines = append(lines, fmt.Sprintf("job %s: %s", short(e.Job), board.WordPaused))
+		}
+		return lines
 	}
 	switch b := e.Body.(type) {
 	case *job.Submitted:
@@ -25,9 +31,15 @@ func (v *view) lines(e job.Event) []string {
 		}
 		return []string{fmt.Sprintf("job %s: Planning, %s", short(e.Job), from)}
 	case *job.Planned:
+		if b.Edited {
+			return []string{because("your plan has "+count(b.Tasks, "task", "tasks"), b.Summary)}
+		}
 		return []string{because("planned "+count(b.Tasks, "task", "tasks"), b.Summary)}
 	case *job.StatusChange:
 		word := jobState(job.Status(b.To))
+		if board.Pausing(v.state) {
+			word = board.WordPausing
+		}
 		if v.words[""] == word {
 			return nil
 		}
@@ -37,6 +49,10 @@ func (v *view) lines(e job.Event) []string {
 		return []string{fmt.Sprintf("applied %s; as it was before: %s", count(len(b.Files), "file", "files"), b.BackupRef)}
 	case *job.Notice:
 		return []string{noticeWords(*b)}
+	case *job.Said:
+		return []string{"you said: " + flat(b.Text, lineRunes)}
+	case *job.NewBudget:
+		return []string{"the budget is now " + maybe(b.Budget) + " USD"}
 	}
 	return nil
 }
@@ -52,7 +68,7 @@ func (v *view) taskLines(e job.Event, t *job.Task) []string {
 			return say(words)
 		}
 	case *job.WaitingBody:
-		v.words[t.ID] = "Waiting for a worker"
+		v.words[t.ID] = waitsForWorker
 		return say(waitingWords(*b))
 	case *job.Escalated:
 		return say(because(fmt.Sprintf("moved up from %s to %s", b.From, b.To), b.Why))
@@ -73,6 +89,10 @@ func (v *view) taskLines(e job.Event, t *job.Task) []string {
 		return lines
 	case *job.Notice:
 		return say(noticeWords(*b))
+	case *job.Said:
+		return say("you said: " + flat(b.Text, lineRunes))
+	case *job.ChosenBody:
+		return say("the next attempts are on " + b.Chosen)
 	}
 	return nil
 }
@@ -83,7 +103,7 @@ const titleRunes = 60
 // stateWords says a task's new state; a state whose word was told already, as
 // when it waits first for others and then for a worker, is no news.
 func (v *view) stateWords(t *job.Task, to job.TaskState, b *job.StatusChange) string {
-	word := taskWord(to)
+	word := board.TaskWord(to, v.state.Status)
 	if to == job.TaskRework && b.From != string(job.TaskReviewing) {
 		word = "Queued" // nobody asked for changes: the attempt itself came to nothing
 	}
@@ -91,7 +111,7 @@ func (v *view) stateWords(t *job.Task, to job.TaskState, b *job.StatusChange) st
 		return ""
 	}
 	v.words[t.ID] = word
-	if to != job.TaskRunning {
+	if to != job.TaskRunning || word != board.WordRunning {
 		return because(word, b.Reason)
 	}
 	words := fmt.Sprintf("%s, attempt %d on %s", word, t.Tried()+1, t.Model)
@@ -103,6 +123,9 @@ func endLines(say func(string) []string, a *job.Attempt, b *job.AttemptEnd) []st
 	if a != nil {
 		number = a.Number
 	}
+	if b.Question != "" {
+		return say("asks: " + flat(b.Question, reasonRunes))
+	}
 	if b.Outcome != job.Done {
 		return say(because(fmt.Sprintf("attempt %d ended: %s", number, b.Outcome), b.Reason))
 	}
@@ -113,7 +136,7 @@ func endLines(say func(string) []string, a *job.Attempt, b *job.AttemptEnd) []st
 }
 
 func waitingWords(b job.WaitingBody) string {
-	words := []string{because("Waiting for a worker", b.For)}
+	words := []string{because(waitsForWorker, b.For)}
 	for _, w := range b.Workers {
 		words = append(words, flat(w.Worker, titleRunes)+" "+flat(w.Reason, titleRunes))
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/relo-dev/relo/core/internal/job"
@@ -38,7 +39,7 @@ func (s *shell) result(doc protocol.JobDoc, costs bill, applied *protocol.ApplyD
 }
 
 func (s *shell) head(doc protocol.JobDoc) {
-	s.out.line("%s", because(flat(doc.Title, titleRunes)+": "+jobState(doc.Status), doc.Reason))
+	s.out.line("%s", because(flat(doc.Title, titleRunes)+": "+docState(doc), doc.Reason))
 	if doc.Summary != "" {
 		s.out.line("  %s", flat(doc.Summary, 2*lineRunes))
 	}
@@ -53,14 +54,17 @@ func (s *shell) tasks(doc protocol.JobDoc) {
 	var rows [][]string
 	for _, t := range doc.Tasks {
 		rows = append(rows, []string{
-			"  " + flat(t.Title, titleRunes), taskDocWord(t), needs(t), t.Model, count(len(t.Attempts), "attempt", "attempts"),
+			"  " + flat(t.Title, titleRunes), taskDocWord(t, doc.Status), needs(t), t.Model, count(len(t.Attempts), "attempt", "attempts"),
 			flat(routing.Words(t.Reasons), 0),
 		})
 	}
 	s.out.table(rows)
 	for _, t := range doc.Tasks {
+		if t.Question != "" && !t.Status.Terminal() {
+			s.out.line("  %s asks: %s", flat(t.Title, titleRunes), flat(t.Question, reasonRunes))
+		}
 		if t.Reason != "" && t.Status != job.TaskAccepted {
-			s.out.line("  %s", because(flat(t.Title, titleRunes)+": "+taskDocWord(t), t.Reason))
+			s.out.line("  %s", because(flat(t.Title, titleRunes)+": "+taskDocWord(t, doc.Status), t.Reason))
 		}
 	}
 }
@@ -150,18 +154,33 @@ func (s *shell) next(doc protocol.JobDoc, idle bool) {
 		add("apply", "brings it to your files")
 	case job.Applied:
 		add("diff", "shows what changed")
-	case job.WaitingForPerson, job.AwaitingApproval:
+		rows = append(rows, []string{"  " + s.hint("apply", doc.ID) + " --undo", "takes it back"})
+	case job.AwaitingApproval:
+		add("approve", "shows the plan and asks")
+		add("cancel", "ends it")
+	case job.WaitingForPerson:
 		add("why", "says what it waits for")
+		if asked(doc) {
+			rows = append(rows, []string{"  " + s.hint("say", doc.ID) + ` "…"`, "answers the question"})
+		}
 		add("retry", "gives it another attempt")
+		add("cancel", "ends it")
+	case job.Paused:
+		add("resume", "lets it go on")
 		add("cancel", "ends it")
 	case job.StoppedAtBudget:
 		add("costs", "shows what it was spent on")
-		rows = append(rows, []string{"  " + s.hint("retry", doc.ID) + " --budget N", "goes on, with N USD in all"})
+		rows = append(rows, []string{"  " + s.hint("resume", doc.ID) + " --budget N", "goes on, with N USD in all"})
 		add("cancel", "ends it")
 	case job.Failed:
 		add("why", "says what happened")
+		add("logs", "shows what the agents did")
 		add("retry", "gives it another attempt")
-	case job.Cancelled, job.Discarded:
+	case job.Cancelled:
+		add("why", "says what happened")
+		add("retry", "opens it again")
+		add("discard", "removes what it left")
+	case job.Discarded:
 		add("why", "says what happened")
 	default:
 		if idle {
@@ -175,10 +194,19 @@ func (s *shell) next(doc protocol.JobDoc, idle bool) {
 	s.out.table(rows)
 }
 
+// asked reports whether an agent asked the person something.
+func asked(doc protocol.JobDoc) bool {
+	return slices.ContainsFunc(doc.Tasks, func(t protocol.TaskDoc) bool { return t.Question != "" && !t.Status.Terminal() })
+}
+
 // hint is a command for a person to type; that of a demo names its own home and
 // the program that ran it.
-func (s *shell) hint(verb, id string) string {
-	words := quoted(cmp.Or(s.program, "relo")) + " " + verb + " " + short(id)
+func (s *shell) hint(verb, id string) string { return s.command(verb, short(id)) }
+
+// command is a hint with an id as it is: tasks that were planned together can
+// only be told apart by their whole ids.
+func (s *shell) command(verb, id string) string {
+	words := quoted(cmp.Or(s.program, "relo")) + " " + verb + " " + id
 	if s.home != "" {
 		words = "RELO_HOME=" + quoted(s.home) + " " + words
 	}

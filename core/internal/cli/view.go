@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/relo-dev/relo/core/internal/board"
 	"github.com/relo-dev/relo/core/internal/client"
 	"github.com/relo-dev/relo/core/internal/job"
 )
@@ -15,14 +16,18 @@ const heartbeat = 30 * time.Second
 // view follows one job: it folds every event and tells each once, as a line on
 // stderr or as JSON on stdout.
 type view struct {
-	sh    *shell
-	id    string
-	quiet int64      // events up to this number are folded and not told, and none of them is the end
-	until int64      // the end is not looked for before this number
-	want  job.Status // when set, only this state is the end
+	sh       *shell
+	id       string
+	progress string     // tty, plain or none
+	plan     bool       // a plan that waits for approval is an end
+	quiet    int64      // events up to this number are folded and not told, and none of them is the end
+	until    int64      // the end is not looked for before this number
+	want     job.Status // when set, only this state is the end
+	brief    bool       // the event until is the end, whatever the state
 
 	mu    sync.Mutex
 	state *job.Job
+	board *board.Board
 	ended bool              // the job's last move was told with its outcome
 	words map[string]string // by task, and the job's under "": the state's word that was told last
 	looks map[string]bool   // told once an attempt: a picture stays in later requests
@@ -30,7 +35,10 @@ type view struct {
 }
 
 func newView(s *shell, id string) *view {
-	return &view{sh: s, id: id, state: &job.Job{Tasks: map[string]*job.Task{}}, words: map[string]string{}, looks: map[string]bool{}, spoke: time.Now()}
+	state := &job.Job{Tasks: map[string]*job.Task{}}
+	return &view{
+		sh: s, id: id, progress: progressPlain, state: state, board: board.New(state), words: map[string]string{}, looks: map[string]bool{}, spoke: time.Now(),
+	}
 }
 
 // follow tells what was not yet told until the job rests. It returns early
@@ -51,18 +59,27 @@ func (v *view) follow(ctx context.Context, c *client.Client) error {
 	return err
 }
 
-// take is called with one event after the other.
-func (v *view) take(e job.Event) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+// fold takes an event into the state and tells nothing.
+func (v *view) fold(e job.Event) error {
 	if err := v.state.Apply(e); err != nil {
 		return err
 	}
+	v.board.Take(e)
 	switch e.Body.(type) {
 	case *job.Finished:
 		v.ended = e.Seq > v.quiet
 	case *job.StatusChange:
 		v.ended = v.ended && e.Task != ""
+	}
+	return nil
+}
+
+// take is called with one event after the other.
+func (v *view) take(e job.Event) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err := v.fold(e); err != nil {
+		return err
 	}
 	if e.Seq > v.quiet {
 		v.tell(e)
@@ -81,6 +98,9 @@ func (v *view) tell(e job.Event) {
 		v.sh.out.doc(e)
 		return
 	}
+	if v.progress != progressPlain {
+		return
+	}
 	for _, words := range v.lines(e) {
 		v.sh.note.line("%s", words)
 		v.spoke = time.Now()
@@ -94,17 +114,21 @@ func (v *view) rests() bool {
 	switch {
 	case v.state.Seq == 0 || v.state.Seq < v.until:
 		return false
+	case v.brief:
+		return true
 	case v.want != "":
 		return s == v.want
 	case s == job.Applied || s == job.Discarded:
 		return true
+	case s == job.AwaitingApproval:
+		return v.plan
 	}
 	return s.Terminal() && v.ended
 }
 
 // beat says that the job still runs when nothing was said for a while.
 func (v *view) beat(ctx context.Context) {
-	if v.sh.json {
+	if v.sh.json || v.progress != progressPlain {
 		return
 	}
 	v.mu.Lock()

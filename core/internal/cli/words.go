@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/relo-dev/relo/core/internal/board"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
 	"github.com/relo-dev/relo/core/internal/vision"
@@ -19,28 +20,7 @@ const longID = 36
 func short(id string) string { return id[:min(len(id), shortID)] }
 
 // jobWord is the state of a job as every view says it.
-func jobWord(s job.Status) string {
-	switch s {
-	case job.Planning:
-		return "Planning"
-	case job.AwaitingApproval, job.WaitingForPerson:
-		return "Waiting for you"
-	case job.Running, job.Integrating:
-		return "Running"
-	case job.Paused:
-		return "Paused"
-	case job.StoppedAtBudget:
-		return "Stopped at budget"
-	case job.Ready, job.Applied:
-		return "Done"
-	case job.Failed:
-		return "Failed"
-	case job.Cancelled, job.Discarded:
-		return "Cancelled"
-	default:
-		return string(s)
-	}
-}
+func jobWord(s job.Status) string { return board.JobWord(s, false) }
 
 // jobState is the word with what it hides: whether the work was applied.
 func jobState(s job.Status) string {
@@ -62,41 +42,29 @@ func idleState(s job.Status) string { return jobState(s) + ", but nobody works o
 const (
 	goOnWords      = "relo serve goes on with it"
 	firstJob       = `relo run "what should be done"`
-	waitsForWorker = "Waiting for a worker"
+	waitsForWorker = board.WordWorker
 )
 
-// taskWord is the state of a task as every view says it.
-func taskWord(s job.TaskState) string {
-	switch s {
-	case job.TaskWaiting, job.TaskReady, job.TaskDispatched:
-		return "Queued"
-	case job.TaskRunning, job.TaskFinished:
-		return "Running"
-	case job.TaskReviewing:
-		return "Reviewing"
-	case job.TaskRework:
-		return "Changes requested"
-	case job.TaskBlocked, job.TaskHeld:
-		return "Waiting for you"
-	case job.TaskLost:
-		return "Lost contact"
-	case job.TaskAccepted:
-		return "Done"
-	case job.TaskFailed:
-		return "Failed"
-	case job.TaskCancelled, job.TaskSkipped:
-		return "Cancelled"
-	default:
-		return string(s)
-	}
-}
+// taskWord is the state of a task of a running job.
+func taskWord(s job.TaskState) string { return board.TaskWord(s, job.Running) }
 
-// taskDocWord adds what only the whole task knows.
-func taskDocWord(t protocol.TaskDoc) string {
-	if t.Status == job.TaskReady && t.Waiting != nil {
+// taskDocWord adds what only the whole task knows, and the state of its job.
+func taskDocWord(t protocol.TaskDoc, in job.Status) string {
+	if t.Status == job.TaskReady && t.Waiting != nil && in == job.Running {
 		return waitsForWorker
 	}
-	return taskWord(t.Status)
+	if t.Question != "" && !t.Status.Terminal() {
+		return board.WordYou
+	}
+	return board.TaskWord(t.Status, in)
+}
+
+// docState is the state of a whole job, with what its word hides.
+func docState(doc protocol.JobDoc) string {
+	if doc.Status == job.Paused {
+		return board.JobWord(doc.Status, doc.Pausing)
+	}
+	return jobState(doc.Status)
 }
 
 // sightWord says what a model reads.
@@ -157,23 +125,9 @@ func because(words, reason string) string {
 	return words
 }
 
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+func count(n int, one, many string) string { return board.Count(n, one, many) }
 
-// usd writes a sum: to the cent, or finer when there are parts of cents.
-func usd(v float64) string {
-	if cents := v * 100; math.Abs(cents-math.Round(cents)) < 1e-6 {
-		return fmt.Sprintf("%.2f", v)
-	}
-	if v < 0.0001 {
-		return "under 0.0001"
-	}
-	return fmt.Sprintf("%.4f", v)
-}
+func usd(v float64) string { return board.USD(v) }
 
 // tidy rounds a sum far below what anybody pays, so that adding leaves no
 // trail of digits behind it.
