@@ -183,6 +183,7 @@ func (s *Store) retaskAll(ctx context.Context, damaged []*record.DamageError) er
 	if err != nil {
 		return err
 	}
+	mended := &record.DamageError{Kind: record.Mended, Words: "the index of tasks was damaged and was made again from the events"}
 	err = s.alone(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM tasks`); err != nil {
 			return err
@@ -196,12 +197,10 @@ func (s *Store) retaskAll(ctx context.Context, damaged []*record.DamageError) er
 				return err
 			}
 		}
-		return keepDamage(ctx, tx, tasksMended)
+		return keepDamage(ctx, tx, mended)
 	})
 	if err == nil {
-		s.note(tasksMended)
+		s.note(mended)
 	}
 	return err
 }
-
-var tasksMended = &record.DamageError{Kind: record.Mended, Words: "the index of tasks was damaged and was made again from the events"}

@@ -74,7 +74,7 @@ func sumPages(file string) (*seal, error) {
 // sealed compares the file with its seal. ok is false when there is no seal to
 // go by: after a crash, or when SQLite's log is there. Pages count from 1.
 func sealed(file string) (changed []int64, ok bool, err error) {
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(file), sealName)) //nolint:gosec // Relo's own state folder
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(file), sealName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}

@@ -87,7 +87,7 @@ func (s *Store) open(ctx context.Context) error {
 		return fmt.Errorf("open the record's mark: %w", err)
 	}
 	// Made here first: the files beside it (-wal, -shm) take its mode.
-	made, err := os.OpenFile(s.file, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // Relo's own state folder
+	made, err := os.OpenFile(s.file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
 		err = errors.Join(made.Chmod(0o600), made.Close())
 	}

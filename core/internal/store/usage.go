@@ -69,6 +69,7 @@ func (s *Store) Unsent(ctx context.Context, id string) error {
 // a time when id is empty.
 func (s *Store) Rows(ctx context.Context, id string, since time.Time) ([]ledger.Row, error) {
 	where, args := ofJob(id, since)
+	//nolint:gosec // where is one of two fixed texts; what comes from outside is in args
 	rows, err := s.reader.QueryContext(ctx, `SELECT id, time, job, task, attempt, traffic, model, place, reserved, tokens_in, tokens_out,
 		tokens_cached, pictures, picture_tokens, cost, ms, outcome FROM usage WHERE `+where+` ORDER BY time, id`, args...)
 	if err != nil {
@@ -108,6 +109,7 @@ func ofJob(id string, since time.Time) (where string, args []any) {
 // of their first rows.
 func (s *Store) Sums(ctx context.Context, id string, since time.Time) ([]record.Sum, error) {
 	where, args := ofJob(id, since)
+	//nolint:gosec // as above
 	rows, err := s.reader.QueryContext(ctx, `SELECT job, task, attempt, traffic, model, count(*), sum(pictures), sum(tokens_in), sum(tokens_out),
 		sum(tokens_cached), CASE WHEN count(cost) = count(*) THEN sum(cost) END, total(cost) FROM usage WHERE `+where+`
 		GROUP BY job, task, attempt, traffic, model ORDER BY job, min(time)`, args...)
