@@ -121,6 +121,9 @@ func (t *Task) Continues() *Attempt {
 		return nil
 	}
 	for _, a := range slices.Backward(t.Attempts) {
+		if a.ID == t.Current {
+			continue
+		}
 		if !a.Interrupted() {
 			return nil
 		}
