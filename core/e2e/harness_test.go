@@ -92,7 +92,20 @@ func newWorld(t testing.TB, l lad, p *play) *world {
 	t.Cleanup(srv.Close)
 	w.url = srv.URL
 	w.configure(l)
+	t.Cleanup(w.endDaemon)
 	return w
+}
+
+// endDaemon ends a daemon that the program started by itself.
+func (w *world) endDaemon() {
+	if !app.Running(w.env(), nil) {
+		return
+	}
+	cmd := exec.Command(binary, "daemon", "stop", "--now") //nolint:noctx // it has a bound of its own
+	cmd.Env, cmd.Dir = w.environ(), w.home
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Errorf("the daemon could not be stopped: %v\n%s", err, out)
+	}
 }
 
 func (w *world) configure(l lad) {

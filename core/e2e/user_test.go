@@ -39,8 +39,8 @@ func TestABudgetReachedInADebugTaskEndsTheJob(t *testing.T) {
 	}
 }
 
-// Without a daemon a retry is conducted here, to its end.
-func TestARetryWithoutADaemonGoesToItsEnd(t *testing.T) {
+// Without a daemon a retry starts one, which takes the job to its end.
+func TestARetryWithoutADaemonStartsOne(t *testing.T) {
 	t.Parallel()
 	var mended atomic.Bool
 	l := mixed()
@@ -55,7 +55,8 @@ func TestARetryWithoutADaemonGoesToItsEnd(t *testing.T) {
 	w := newWorld(t, l, p).smallRepo()
 	w.relo("run", "one", "--repo", w.repo, "--standalone").mustExit(t, 3)
 	mended.Store(true)
-	w.relo("retry", "@last").mustExit(t, 0)
+	w.relo("retry", "@last").mustExit(t, 0).says(t, "started the daemon")
+	w.relo("watch", "@last", "--json").mustExit(t, 0)
 	doc := w.show("@last")
 	if doc.Status != job.Ready {
 		t.Errorf("the job is %s: %s", doc.Status, doc.Reason)
@@ -79,17 +80,17 @@ func TestAFailedPlanningIsTriedAgain(t *testing.T) {
 	w.relo("run", "one", "--repo", w.repo, "--standalone").mustExit(t, 3)
 	mended.Store(true)
 	w.relo("retry", "@last").mustExit(t, 0)
+	w.relo("watch", "@last", "--json").mustExit(t, 0)
 }
 
-// A run that ends with its own job takes no other, and --detach needs a daemon.
+// A run that ends with its own job takes no other.
 func TestAStandaloneRunTakesNoGuests(t *testing.T) {
 	t.Parallel()
 	p := &play{plan: planOf(task("one", "easy")), workers: map[string]act{"Do one": steps(shell("sleep 60"))}}
 	w := newWorld(t, mixed(), p).smallRepo()
-	w.relo("run", "alone", "--repo", w.repo, "--detach").mustExit(t, 6)
 	cmd, _ := w.start("run", "one", "--repo", w.repo, "--standalone")
 	w.wait("the command runs", func() bool { return len(w.marked()) > 0 })
-	w.relo("run", "a guest", "--repo", w.repo, "--detach").mustExit(t, 6)
+	w.relo("run", "a guest", "--repo", w.repo, "--detach").mustExit(t, 6).says(t, "runs one job of its own")
 	if r := w.relo("jobs"); r.exit != 0 || !strings.Contains(r.stdout, "one") {
 		t.Errorf("others may look: exit %d\n%s%s", r.exit, r.stdout, r.stderr)
 	}

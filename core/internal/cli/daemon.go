@@ -12,6 +12,7 @@ import (
 
 	"github.com/relo-dev/relo/core/internal/app"
 	"github.com/relo-dev/relo/core/internal/config"
+	"github.com/relo-dev/relo/core/internal/protocol"
 )
 
 // daemonDoors lead to the person's daemon; tests open others.
@@ -111,7 +112,7 @@ func (s *shell) daemonStop(ctx context.Context, now bool) error {
 	if err != nil {
 		return err
 	}
-	if !now && !s.json {
+	if busy, err := s.lookDaemon(ctx, env); err == nil && !now && slices.ContainsFunc(busy.Workers, func(w protocol.WorkerDoc) bool { return w.Busy > 0 }) {
 		s.note.line("agents come to a safe point first; relo daemon stop --now does not wait for them")
 	}
 	doc, err := s.stopDaemon(ctx, env, now)
@@ -158,13 +159,14 @@ func (s *shell) daemonStatus(ctx context.Context) error {
 }
 
 func (s *shell) daemonPage(doc app.DaemonDoc) {
+	var rows [][]string
 	if !doc.Running {
 		s.out.line("no daemon is running")
 		if doc.Note != "" {
 			s.out.line("%s", doc.Note)
 		}
 	} else {
-		rows := [][]string{
+		rows = [][]string{
 			{"Daemon", fmt.Sprintf("process %d, Relo %s, API %s", doc.PID, doc.Version, doc.API)},
 			{"Since", since(*doc.Started)},
 			{"Jobs", count(doc.Jobs, "active job", "active jobs")},
@@ -179,9 +181,8 @@ func (s *shell) daemonPage(doc app.DaemonDoc) {
 		if len(doc.Workers) == 0 {
 			rows = append(rows, []string{"Workers", "none has shown itself yet"})
 		}
-		s.out.table(rows)
 	}
-	s.out.table([][]string{{"Folder", doc.Home}, {"Log", doc.Log}})
+	s.out.table(append(rows, []string{"Folder", doc.Home}, []string{"Log", doc.Log}))
 	for _, r := range doc.Restart {
 		s.out.line("needs a restart: %s (relo daemon stop && relo daemon start)", r)
 	}

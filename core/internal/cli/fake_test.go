@@ -100,6 +100,7 @@ type scene struct {
 	env      map[string]string
 	modes    []app.Mode
 	closed   int
+	starts   int // of a daemon
 	sh       *shell
 }
 
@@ -107,6 +108,10 @@ func (c *scene) shell(out, note io.Writer) *shell {
 	return &shell{
 		in: strings.NewReader(c.stdin), out: &paper{w: out}, note: &paper{w: note}, getenv: func(n string) string { return c.env[n] },
 		doors: doors{
+			daemonDoors: daemonDoors{startDaemon: func(context.Context, app.Env) (app.DaemonDoc, error) {
+				c.starts, c.daemon = c.starts+1, true
+				return app.DaemonDoc{Running: true, PID: 7, Version: "1"}, nil
+			}},
 			load:    func(app.Env) (*config.Config, error) { return &config.Config{}, nil },
 			running: func(app.Env, *config.Config) bool { return c.daemon },
 			open: func(_ context.Context, _ app.Env, _ *config.Config, m app.Mode) (*link, error) {
