@@ -24,6 +24,12 @@ type Applied struct {
 	Conflicts []Conflict
 }
 
+// Of an apply on top of another one, the older backup and plan are kept by number.
+const (
+	oldBackups = "refs/relo/backup-old/"
+	oldApplies = "refs/relo/applied-old/"
+)
+
 func backupRef(job string) string   { return "refs/relo/backup/" + job }
 func applyingRef(job string) string { return "refs/relo/applying/" + job }
 func appliedRef(job string) string  { return "refs/relo/applied/" + job }
@@ -134,23 +140,35 @@ func (r *Repo) nothingNew(ctx context.Context, job, head string) (Applied, error
 	return Applied{BackupRef: backupRef(job), Files: files}, err
 }
 
-// keepOldBackup moves the backup of an earlier apply aside: it is the only copy of
-// what the person had then.
+// keepOldBackup moves the backup of an earlier apply aside, with its plan: it is
+// the only copy of what the person had then.
 func (r *Repo) keepOldBackup(ctx context.Context, job string) error {
 	old, err := r.refCommit(ctx, backupRef(job))
 	if Is(err, KindNotFound) {
 		return nil
 	}
 	for n := 1; err == nil; n++ {
-		err = r.moveRef(ctx, "refs/relo/backup-old/"+job+"/"+strconv.Itoa(n), old, "")
+		number := job + "/" + strconv.Itoa(n)
+		err = r.moveRef(ctx, oldBackups+number, old, "")
 		if err == nil {
-			return nil
+			return r.keepOldPlan(ctx, job, old, number)
 		}
 		if Is(err, KindRace) || Is(err, KindExists) {
 			err = nil // that number is taken
 		}
 	}
 	return err
+}
+
+func (r *Repo) keepOldPlan(ctx context.Context, job, backup, number string) error {
+	p, err := r.planned(ctx, appliedRef(job))
+	if Is(err, KindNotFound) || (err == nil && p.ours != backup) {
+		return nil // the backup is of one that was undone
+	}
+	if err != nil {
+		return err
+	}
+	return r.SetRef(ctx, oldApplies+number, p.commit)
 }
 
 // plan is a recorded apply: its commit has the wanted tree, and the person's

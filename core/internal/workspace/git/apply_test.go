@@ -174,43 +174,44 @@ func TestAnEditInTheLastMomentStays(t *testing.T) {
 
 func TestACrashInTheMiddleIsCompletedOrUndone(t *testing.T) {
 	t.Parallel()
-	for _, stop := range []int{0, 3, 8, 20} {
-		for _, undo := range []bool{false, true} {
-			b, base, head := story(t)
-			b.write("a", strings.Replace(nine, "9", "NINE", 1))
-			before, n := b.files(), 0
-			b.repo.beforeWrite = func(string) {
-				if n++; n > stop {
-					panic("crash")
-				}
+	for _, row := range []struct {
+		stop int
+		undo bool
+	}{{0, true}, {3, false}, {7, true}, {8, false}} {
+		b, base, head := story(t)
+		b.write("a", strings.Replace(nine, "9", "NINE", 1))
+		before, n := b.files(), 0
+		b.repo.beforeWrite = func(string) {
+			if n++; n > row.stop {
+				panic("crash")
 			}
-			crashed := func() (crashed bool) {
-				defer func() { crashed = recover() != nil }()
-				_, err := b.repo.Apply(t.Context(), ApplySpec{Job: "j1", Base: base, Head: head})
-				must(t, err)
-				return false
-			}()
-			if !crashed && stop < 20 {
-				t.Fatalf("only %d steps", n)
+		}
+		crashed := func() (crashed bool) {
+			defer func() { crashed = recover() != nil }()
+			_, err := b.repo.Apply(t.Context(), ApplySpec{Job: "j1", Base: base, Head: head})
+			must(t, err)
+			return false
+		}()
+		if !crashed {
+			t.Fatalf("only %d steps", n)
+		}
+		b.reopen()
+		if row.undo {
+			_, err := b.repo.Undo(t.Context(), "j1")
+			must(t, err)
+			if d := cmp.Diff(before, b.files()); d != "" {
+				t.Errorf("crash at %d, undone: %s", row.stop, d)
 			}
-			b.reopen()
-			if undo {
-				_, err := b.repo.Undo(t.Context(), "j1")
-				must(t, err)
-				if d := cmp.Diff(before, b.files()); d != "" {
-					t.Errorf("crash at %d, undone: %s", stop, d)
-				}
-				continue
-			}
-			b.apply(base, head)
-			if got := b.read("a"); got != "one\n2\n3\n4\n5\n6\n7\n8\nNINE\n" {
-				t.Errorf("crash at %d: %q", stop, got)
-			}
-			b.write("a", strings.Replace(nine, "1", "one", 1))
-			b.wantApplied()
-			if got := b.at("refs/relo/backup/j1", "gone"); got != "g" {
-				t.Errorf("crash at %d: the backup holds %q", stop, got)
-			}
+			continue
+		}
+		b.apply(base, head)
+		if got := b.read("a"); got != "one\n2\n3\n4\n5\n6\n7\n8\nNINE\n" {
+			t.Errorf("crash at %d: %q", row.stop, got)
+		}
+		b.write("a", strings.Replace(nine, "1", "one", 1))
+		b.wantApplied()
+		if got := b.at("refs/relo/backup/j1", "gone"); got != "g" {
+			t.Errorf("crash at %d: the backup holds %q", row.stop, got)
 		}
 	}
 }
@@ -228,7 +229,7 @@ func TestUndoRefusesFilesEditedSince(t *testing.T) {
 	}
 }
 
-func TestASecondApplyKeepsTheFirstBackup(t *testing.T) {
+func TestASecondApplyKeepsTheFirstBackupAndBothAreUndone(t *testing.T) {
 	t.Parallel()
 	b, base, head := story(t)
 	b.apply(base, head)
@@ -240,6 +241,15 @@ func TestASecondApplyKeepsTheFirstBackup(t *testing.T) {
 	if got := b.at("refs/relo/backup-old/j1/1", "gone"); got != "g" {
 		t.Errorf("the first backup holds %q", got)
 	}
+	for _, want := range []struct{ second, gone string }{{"<none>", "<none>"}, {"<none>", "g"}} {
+		_, err := b.repo.Undo(t.Context(), "j1")
+		must(t, err)
+		if b.read("second") != want.second || b.read("gone") != want.gone {
+			t.Errorf("undone: %q %q, want %+v", b.read("second"), b.read("gone"), want)
+		}
+	}
+	_, err := b.repo.Undo(t.Context(), "j1")
+	says(t, err, KindNotFound, "nothing of it is applied here")
 }
 
 func TestApplyWithTranslatedLineEnds(t *testing.T) {

@@ -30,7 +30,7 @@ func (r *Repo) Discard(ctx context.Context, jobID string, attempts []string) err
 	for _, a := range attempts {
 		refs = append(refs, attemptRef(a))
 	}
-	old, err := r.text(ctx, call{at: r.home, plain: true, args: []string{"for-each-ref", "--format=%(refname)", "refs/relo/backup-old/" + jobID + "/"}})
+	old, err := r.text(ctx, call{at: r.home, plain: true, args: []string{"for-each-ref", "--format=%(refname)", oldBackups + jobID + "/", oldApplies + jobID + "/"}})
 	if err != nil {
 		return fmt.Errorf("discard job %s: %w", jobID, err)
 	}

@@ -59,7 +59,7 @@ var fresh = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if out, err := exec.Command("git", "init", "-q", "-b", "main", dir).CombinedOutput(); err != nil { //nolint:noctx // once, for all tests
+	if out, err := exec.Command("git", "init", "-q", "--template=", "-b", "main", dir).CombinedOutput(); err != nil { //nolint:noctx // once, for all tests
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)

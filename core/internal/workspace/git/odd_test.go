@@ -160,18 +160,18 @@ func TestLineEndsKeepTheirBytesWithAutocrlf(t *testing.T) {
 func TestManyFiles(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}
-	for i := range 3000 {
+	for i := range 1500 {
 		files[fmt.Sprintf("d%d/e%d/f%d.go", i%30, i%7, i)] = "x\n"
 	}
 	b := shadowBox(t, files)
 	s := b.snapshot("refs/relo/base/j1")
 	done := b.attempt(s.Commit, "a1", func(dir string) {
-		for i := range 1000 {
+		for i := range 500 {
 			writeAt(t, dir, fmt.Sprintf("d%d/e%d/f%d.go", i%30, i%7, i), "y\n")
 		}
 	})
 	text, err := b.repo.Map(t.Context(), s.Commit, MapLimits{})
-	if err != nil || len(done.Files) != 1000 || !strings.Contains(text, "Files: 3000") || len(text) > 8000 {
+	if err != nil || len(done.Files) != 500 || !strings.Contains(text, "Files: 1500") || len(text) > 8000 {
 		t.Errorf("%v %d files, map of %d bytes", err, len(done.Files), len(text))
 	}
 	if _, cut, err := b.repo.Diff(t.Context(), s.Commit, done.Commit, 5000); err != nil || !cut {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Undo puts the files that the job's apply changed back to what they were before.
@@ -68,7 +69,35 @@ func (r *Repo) undo(ctx context.Context, job string, p plan) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return files, errors.Join(r.DeleteRef(ctx, applyingRef(job)), r.DeleteRef(ctx, appliedRef(job)))
+	return files, r.forgetApply(ctx, job)
+}
+
+// forgetApply takes the refs of an apply that was undone away, and puts those of
+// the one below it, if any, in their place: it can be undone, too. The mark that
+// an apply has begun goes last, so that a crash on the way is gone over again.
+func (r *Repo) forgetApply(ctx context.Context, job string) error {
+	last, err := r.text(ctx, call{at: r.home, plain: true, args: []string{
+		"for-each-ref", "--sort=-version:refname", "--count=1", "--format=%(refname)", oldApplies + job + "/",
+	}})
+	if err != nil {
+		return err
+	}
+	if last == "" {
+		return errors.Join(r.DeleteRef(ctx, appliedRef(job)), r.DeleteRef(ctx, applyingRef(job)))
+	}
+	backup := oldBackups + strings.TrimPrefix(last, oldApplies)
+	for _, err := range []error{
+		r.SetRef(ctx, backupRef(job), backup),
+		r.SetRef(ctx, appliedRef(job), last),
+		r.DeleteRef(ctx, last),
+		r.DeleteRef(ctx, backup),
+		r.DeleteRef(ctx, applyingRef(job)),
+	} {
+		if err != nil {
+			return fmt.Errorf("go back to the apply before: %w", err)
+		}
+	}
+	return nil
 }
 
 // movable gives the steps between two trees, and the paths at which the person's

@@ -173,16 +173,34 @@ func removeAll(path string) error {
 	if oerr != nil {
 		return errors.Join(err, oerr)
 	}
-	walk := fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			return errors.Join(err, root.Chmod(name, 0o700))
-		}
-		return nil
-	})
-	if err := errors.Join(walk, root.Close()); err != nil {
+	if err := errors.Join(openUp(root, "."), root.Close()); err != nil {
 		return err
 	}
 	return os.RemoveAll(path)
+}
+
+// openUp makes every folder below name writable. It walks by hand: fs.WalkDir
+// refuses names that are not UTF-8.
+func openUp(root *os.Root, name string) error {
+	if err := root.Chmod(name, 0o700); err != nil {
+		return err
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	list, err := f.ReadDir(-1)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	for _, d := range list {
+		if d.IsDir() {
+			if err := openUp(root, filepath.Join(name, d.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // outside makes path absolute with its folder's links resolved, and refuses one
