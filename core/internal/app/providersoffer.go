@@ -38,6 +38,7 @@ type OfferedProvider struct {
 	Words  string `json:"words"` // where it was found
 	Models int    `json:"models"`
 
+	keyRef string // as the config has it
 	local  bool
 	server found.Server
 }
@@ -74,8 +75,12 @@ func FindOffer(ctx context.Context, e Env) (Offer, error) {
 	if home == "" {
 		home = e.Getenv("USERPROFILE")
 	}
-	return makeOffer(e, found.Look(ctx, found.Place{Getenv: e.Getenv, Home: home, Agent: lookAgent()}))
+	return makeOffer(e, found.Look(ctx, found.Place{Getenv: e.Getenv, Home: home, Agent: lookAgent()}), nil)
 }
+
+// Take gives the offer with providers of other agents' settings in it, which are
+// never in it by themselves.
+func (o Offer) Take(e Env, more []found.Offered) (Offer, error) { return makeOffer(e, o.Found, more) }
 
 // AcceptOffer writes the proposed configuration. One that is there is kept as
 // backup when over is set, else it is config.ErrExists.
@@ -83,31 +88,22 @@ func AcceptOffer(e Env, o Offer, over bool) (backup string, err error) {
 	return config.Create(e.places(), []byte(o.Config), over)
 }
 
-func makeOffer(e Env, r found.Report) (Offer, error) {
+func makeOffer(e Env, r found.Report, more []found.Offered) (Offer, error) {
 	o := Offer{Found: r, Providers: []OfferedProvider{}, Ladder: []OfferedRung{}, Warnings: []job.Reason{}, File: e.places().File()}
 	var all []routing.Candidate
 	for _, k := range r.Keys {
-		p := OfferedProvider{Name: nameOf(k.API), API: k.API, URL: k.URL, Key: keyDoc("env:" + k.Variable), Words: "key in the variable " + k.Variable}
+		p := OfferedProvider{Name: nameOf(k.API), API: k.API, URL: k.URL, keyRef: "env:" + k.Variable, Words: "key in the variable " + k.Variable}
 		if k.Base != "" {
 			p.Words += ", address in " + k.Base
 		}
-		for _, known := range catalog.Vendor(k.API) {
-			if !known.Old {
-				all = append(all, vendorCandidate(p.Name, known))
-				p.Models++
-			}
-		}
-		o.Providers = append(o.Providers, p)
+		all = append(all, o.vendor(p)...)
+	}
+	for _, m := range more {
+		p := OfferedProvider{Name: o.free(nameOf(m.API), m.Name), API: m.API, URL: m.URL, keyRef: m.KeyRef, Words: m.Words}
+		all = append(all, o.vendor(p)...)
 	}
 	for _, s := range r.Servers {
-		p := OfferedProvider{Name: s.API, API: s.API, URL: s.URL, Key: keyDoc(""), Words: s.Name + " on this machine", Models: len(s.Models), local: true, server: s}
-		if s.NeedsKey {
-			p.Words += ", which asks for a key"
-		}
-		for _, m := range s.Models {
-			all = append(all, localCandidate(p.Name, m))
-		}
-		o.Providers = append(o.Providers, p)
+		all = append(all, o.local(s)...)
 	}
 	if len(o.Providers) == 0 {
 		o.Warnings = append(o.Warnings, job.Reason{Code: CodeNothingFound, Words: NothingFound})
@@ -123,6 +119,61 @@ func makeOffer(e Env, r found.Report) (Offer, error) {
 		return o, fmt.Errorf("the proposed configuration: %w", err)
 	}
 	return o, nil
+}
+
+// vendor adds a provider of a service with what the catalogue knows of its models.
+func (o *Offer) vendor(p OfferedProvider) (models []routing.Candidate) {
+	p.Key = keyDoc(p.keyRef)
+	for _, known := range catalog.Vendor(p.API) {
+		if !known.Old {
+			models = append(models, vendorCandidate(p.Name, known))
+			p.Models++
+		}
+	}
+	o.Providers = append(o.Providers, p)
+	return models
+}
+
+// local adds a server of this machine with what it tells of its models.
+func (o *Offer) local(s found.Server) (models []routing.Candidate) {
+	p := OfferedProvider{Name: o.free(s.API, "local"), API: s.API, URL: s.URL, Key: keyDoc(""), Words: s.Name + " on this machine", Models: len(s.Models), local: true, server: s}
+	if s.NeedsKey {
+		p.Words += ", which asks for a key"
+	}
+	for _, m := range s.Models {
+		models = append(models, localCandidate(p.Name, m))
+	}
+	o.Providers = append(o.Providers, p)
+	return models
+}
+
+// longestName leaves room for a number within the config's 64 letters.
+const longestName = 56
+
+// free is the first name that no provider has yet; one of a bare wire takes the
+// other agent's name for it.
+func (o *Offer) free(name, other string) string {
+	taken := func(n string) bool {
+		return slices.ContainsFunc(o.Providers, func(p OfferedProvider) bool { return p.Name == n })
+	}
+	other = strings.Map(func(r rune) rune {
+		if r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, other)
+	other = strings.TrimLeft(other, "._-")
+	if other == "" {
+		other = "other"
+	}
+	if name == nameOf("openai-chat") || taken(name) {
+		name = other
+	}
+	other = other[:min(len(other), longestName)]
+	for n := 2; taken(name); n++ {
+		name = fmt.Sprintf("%s-%d", other, n)
+	}
+	return name
 }
 
 // nameOf is a provider's name in the config, for an api.
@@ -237,8 +288,8 @@ func (p OfferedProvider) row() string {
 	if preset, _ := config.PresetOf(p.API); p.URL != "" && p.URL != preset.URL {
 		head += `, "url": ` + jsonOf(p.URL)
 	}
-	if p.Key.Ref != "" {
-		head += `, "key": ` + jsonOf(p.Key.Ref)
+	if p.keyRef != "" {
+		head += `, "key": ` + jsonOf(p.keyRef)
 	}
 	if !p.local {
 		return head + " }"

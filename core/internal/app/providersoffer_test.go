@@ -158,7 +158,7 @@ func TestEveryOfferIsAConfiguration(t *testing.T) {
 	}
 	for _, api := range []string{"ollama", "lmstudio", "llamacpp", "vllm"} {
 		models := []found.Model{{ID: `odd "name"/with:30b`, Size: 30, Chat: true}, {ID: "no-chat"}}
-		o, err := makeOffer(bare(t, nil), found.Report{Servers: []found.Server{{API: api, Name: api, URL: "http://127.0.0.1:7/v1", Models: models}}})
+		o, err := makeOffer(bare(t, nil), found.Report{Servers: []found.Server{{API: api, Name: api, URL: "http://127.0.0.1:7/v1", Models: models}}}, nil)
 		if err != nil || o.Primary != api+`/odd "name"/with:30b` {
 			t.Errorf("%s: %v\n%s", api, err, o.Config)
 		}
@@ -168,9 +168,50 @@ func TestEveryOfferIsAConfiguration(t *testing.T) {
 func TestNoToolsHasItsOwnWords(t *testing.T) {
 	t.Parallel()
 	models := []found.Model{{ID: "gemma3:27b", Size: 27, Chat: true, Tools: new(false)}}
-	o, err := makeOffer(bare(t, nil), found.Report{Servers: []found.Server{{API: "ollama", Name: "Ollama", URL: "http://127.0.0.1:11434", Models: models}}})
+	o, err := makeOffer(bare(t, nil), found.Report{Servers: []found.Server{{API: "ollama", Name: "Ollama", URL: "http://127.0.0.1:11434", Models: models}}}, nil)
 	if err != nil || o.Config != "" || len(o.Warnings) != 1 || !strings.HasPrefix(o.Warnings[0].Words, "No model here can call tools.") {
 		t.Errorf("%v %+v", err, o)
+	}
+}
+
+func TestWhatOtherAgentsHoldComesInOnlyWhenItIsTaken(t *testing.T) {
+	t.Parallel()
+	e := bare(t, map[string]string{"OPENAI_API_KEY": "k"})
+	home := e.Getenv("HOME")
+	for name, text := range map[string]string{
+		".claude/settings.json":           `{"apiKeyHelper": "pass show \"x\""}`,
+		".config/opencode/opencode.json":  `{"provider": {"proxy": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "https://proxy.example/v1", "apiKey": "{env:PROXY_KEY}"}}}}`,
+		".local/share/opencode/auth.json": `{"openai": {"type": "oauth"}}`,
+	} {
+		file := filepath.Join(home, filepath.FromSlash(name))
+		must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must(t, os.WriteFile(file, []byte(text), 0o600))
+	}
+	o, err := FindOffer(t.Context(), e)
+	if err != nil || len(o.Providers) != 1 || len(o.Found.Programs) != 2 {
+		t.Fatalf("%v %+v", err, o)
+	}
+	var usable []found.Offered
+	for _, p := range o.Found.Programs {
+		for _, x := range p.Offers {
+			if x.Usable() {
+				usable = append(usable, x)
+			}
+		}
+	}
+	o, err = o.Take(e, usable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := accept(t, e, o)
+	if p := cfg.Providers["proxy"]; p.Key != "env:PROXY_KEY" || p.URL != "https://proxy.example/v1" {
+		t.Errorf("%+v", cfg.Providers)
+	}
+	if p := cfg.Providers["anthropic"]; p.Key != `cmd:pass show "x"` {
+		t.Errorf("%+v", cfg.Providers)
+	}
+	if cfg.Primary != "openai/gpt-6-astra" {
+		t.Errorf("primary %s", cfg.Primary)
 	}
 }
 
@@ -182,7 +223,7 @@ func TestTheTextOfAnOffer(t *testing.T) {
 			{ID: "coder-30b", Size: 30, Chat: true, Tools: new(true), Context: 32768}, {ID: "embed", Chat: false},
 		}}},
 	}
-	o, err := makeOffer(bare(t, nil), r)
+	o, err := makeOffer(bare(t, nil), r, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func (s *shell) configCmd() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return s.configShow(origin) },
 	}
 	show.Flags().BoolVar(&origin, "origin", false, "say who set each: flag, variable, project, user or default")
-	c.AddCommand(show,
+	c.AddCommand(show, s.configInitCmd(),
 		&cobra.Command{
 			Use: "schema", Short: "Print the JSON Schema of relo.json, for editors", Args: none,
 			RunE: func(*cobra.Command, []string) error {

@@ -209,6 +209,9 @@ func (s *shell) run(ctx context.Context, f runFlags, arg string) error {
 	if err != nil {
 		return err
 	}
+	if cfg, err = s.firstConfig(ctx, env, cfg, f.yes); err != nil {
+		return err
+	}
 	waiting := ctx
 	if f.timeout > 0 {
 		var stop context.CancelFunc
