@@ -1,10 +1,9 @@
 package cli
 
 import (
-	"bufio"
-	"errors"
+	"cmp"
+	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -41,7 +40,7 @@ func (s *shell) trustCmd() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			f.noInput, _ = c.Flags().GetBool("no-input")
-			return s.trust(f, strings.Join(args, ""))
+			return s.trust(c.Context(), f, strings.Join(args, ""))
 		},
 	}
 	c.Flags().BoolVar(&f.revoke, "revoke", false, "take the approval back")
@@ -51,7 +50,7 @@ func (s *shell) trustCmd() *cobra.Command {
 	return c
 }
 
-func (s *shell) trust(f trustFlags, dir string) error {
+func (s *shell) trust(ctx context.Context, f trustFlags, dir string) error {
 	env, err := s.env("")
 	if err != nil {
 		return err
@@ -84,8 +83,10 @@ func (s *shell) trust(f trustFlags, dir string) error {
 		return nil
 	case !f.yes && (f.noInput || !s.terminal(s.in)):
 		return &protocol.Error{Code: protocol.CodeConflict, Message: "a person must approve this, and nobody can be asked here", Hint: "relo trust --yes approves what relo trust --show shows"}
-	case !f.yes && !s.agrees("Approve this? [y/N] "):
-		return s.trusted(t, "nothing was approved")
+	case !f.yes:
+		if yes, err := s.agrees(ctx, "Approve this? [y/N] "); err != nil || !yes {
+			return cmp.Or(err, s.trusted(t, "nothing was approved"))
+		}
 	}
 	if err := s.approve(env, t); err != nil {
 		return err
@@ -138,20 +139,6 @@ func (s *shell) wishes(t app.Trust) {
 	if t.Changed {
 		s.out.line("You approved other content on %s: it changed since.", t.At.Local().Format("2006-01-02"))
 	}
-}
-
-// agrees asks a question; only yes is yes.
-func (s *shell) agrees(question string) bool {
-	s.note.raw(question)
-	answer, err := bufio.NewReader(s.in).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false
-	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes":
-		return true
-	}
-	return false
 }
 
 // saysWaiting tells in one line that a project asks for what was not approved.
