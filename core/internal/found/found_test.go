@@ -244,7 +244,8 @@ func TestOnlyThisMachineIsAsked(t *testing.T) {
 		{"127.0.0.1.evil.example", "http://127.0.0.1.evil.example:11434", false},
 	}
 	for _, c := range tests {
-		base, ok := ollamaHost(c.host)
+		base := ollamaHost(c.host)
+		ok := loopback(base)
 		if ok != c.ok || c.base != "" && base != c.base {
 			t.Errorf("%s: %s, %v", c.host, base, ok)
 		}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -33,59 +34,56 @@ var usual = []spot{
 }
 
 // whereVariable names the servers to ask instead of the usual ones: "none", or
-// ollama=http://127.0.0.1:5000,vllm=… . Only loopback is asked.
+// names with an address where it is not the usual one: ollama,vllm=http://127.0.0.1:9000 .
+// Only loopback is asked.
 const whereVariable = "RELO_LOCAL_SERVERS"
 
 // spots lists whom to ask, and says who is left out.
 func (p Place) spots() (spots []spot, notes []string) {
-	if given := strings.TrimSpace(p.Getenv(whereVariable)); given != "" {
-		return namedSpots(given)
+	given := strings.TrimSpace(p.Getenv(whereVariable))
+	if given == "none" {
+		return nil, nil
 	}
+	wanted, notes := wantedServers(given)
 	for _, s := range usual {
-		if host := strings.TrimSpace(p.Getenv("OLLAMA_HOST")); s.api == "ollama" && host != "" {
-			base, ok := ollamaHost(host)
-			if !ok {
-				notes = append(notes, fmt.Sprintf("OLLAMA_HOST names another machine (%s): it was not asked; relo providers add NAME --api ollama --url URL adds it", httpwire.Plain(host)))
-				continue
-			}
+		base, named := wanted[s.api]
+		host := strings.TrimSpace(p.Getenv("OLLAMA_HOST"))
+		switch {
+		case given != "" && !named:
+			continue
+		case base != "":
 			s.base = base
+		case s.api == "ollama" && host != "":
+			s.base = ollamaHost(host)
+		}
+		if !loopback(s.base) {
+			notes = append(notes, fmt.Sprintf("%s is said to run on another machine (%s): it was not asked; relo providers add NAME --api %s --url URL adds it", s.name, httpwire.Plain(s.base), s.api))
+			continue
 		}
 		spots = append(spots, s)
 	}
 	return spots, notes
 }
 
-func namedSpots(given string) (spots []spot, notes []string) {
-	if given == "none" {
-		return nil, nil
-	}
-	for _, pair := range strings.Split(given, ",") {
+// wantedServers reads whereVariable: addresses by api, empty for the usual one.
+func wantedServers(given string) (wanted map[string]string, notes []string) {
+	wanted = map[string]string{}
+	for pair := range strings.SplitSeq(given, ",") {
 		api, base, _ := strings.Cut(strings.TrimSpace(pair), "=")
-		known := false
-		for _, s := range usual {
-			if s.api != api {
-				continue
-			}
-			known = true
-			if base != "" {
-				s.base = strings.TrimRight(base, "/")
-			}
-			if !loopback(s.base) {
-				notes = append(notes, fmt.Sprintf("%s names another machine for %s: it was not asked", whereVariable, api))
-				continue
-			}
-			spots = append(spots, s)
-		}
-		if !known {
+		known := slices.ContainsFunc(usual, func(s spot) bool { return s.api == api })
+		if api != "" && !known {
 			notes = append(notes, fmt.Sprintf("%s: %q is not a server that Relo knows; it knows ollama, lmstudio, llamacpp and vllm", whereVariable, httpwire.Plain(api)))
 		}
+		if known {
+			wanted[api] = strings.TrimRight(base, "/")
+		}
 	}
-	return spots, notes
+	return wanted, notes
 }
 
 // ollamaHost reads OLLAMA_HOST as Ollama does: host, host:port, :port or a URL; an
-// unspecified address, which is for serving, is this machine. ok is false for another machine.
-func ollamaHost(given string) (base string, ok bool) {
+// unspecified address, which is for serving, is this machine.
+func ollamaHost(given string) string {
 	scheme, rest, found := strings.Cut(given, "://")
 	if !found {
 		scheme, rest = "http", given
@@ -101,8 +99,7 @@ func ollamaHost(given string) (base string, ok bool) {
 	if addr, err := netip.ParseAddr(host); host == "" || err == nil && addr.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	base = scheme + "://" + net.JoinHostPort(host, port)
-	return base, loopback(base)
+	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
 // loopback reports whether a URL leads to this machine by its literal address.
