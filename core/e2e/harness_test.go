@@ -58,6 +58,8 @@ type world struct {
 	dbl  *double.Server
 	url  string
 	path string // PATH of the program; empty: the test's
+	// extra are more variables of the program.
+	extra []string
 }
 
 // lad says what the world's ladder is made of.
@@ -198,7 +200,7 @@ func (w *world) environ() []string {
 	if path == "" {
 		path = os.Getenv("PATH")
 	}
-	return []string{"PATH=" + path, "HOME=" + w.home, "RELO_HOME=" + w.home, "RELO_TEST_KEY=test-key", "RELO_LOG=debug", "TMPDIR=" + os.TempDir()}
+	return append([]string{"PATH=" + path, "HOME=" + w.home, "RELO_HOME=" + w.home, "RELO_TEST_KEY=test-key", "RELO_LOG=debug", "TMPDIR=" + os.TempDir()}, w.extra...)
 }
 
 // result of one run of the program.

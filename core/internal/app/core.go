@@ -172,7 +172,7 @@ func (c *core) conduct(ctx context.Context, k kind) error {
 	cash.orch = c.orch
 	c.table = append(api.Table(api.Desks{
 		Asker: asker{c.orch, c.exit}, Planner: c.orch, Keeper: c.orch, Teller: c.orch, Accountant: c.orch, Foreman: c.orch, Phone: c.orch, Album: c.store, House: c,
-	}), c.cleanEndpoint())
+	}), c.cleanEndpoint(), c.endEndpoint())
 	if c.conn != nil {
 		if err := c.refill(ctx); err != nil {
 			return err
@@ -272,7 +272,6 @@ func (c *core) Status(ctx context.Context) (protocol.StatusDoc, error) {
 }
 
 // Stop asks the daemon to end: its agents are laid aside at their next safe point.
-// Asked twice, it does not wait for them.
 func (c *core) Stop(ctx context.Context) (protocol.StatusDoc, error) {
 	doc, err := c.Status(ctx)
 	if err != nil {

@@ -2,34 +2,25 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 
+	"github.com/relo-dev/relo/core/internal/api"
 	"github.com/relo-dev/relo/core/internal/orchestrator"
 	"github.com/relo-dev/relo/core/internal/protocol"
 )
 
-// exit is how a daemon is told to end: once, and it ends in order; twice, and it
-// waits for nobody.
+// exit is how a daemon is told to end: in order, or without waiting for anybody.
 type exit struct {
-	mu    sync.Mutex
-	asked int
-	soft  chan struct{}
-	hard  chan struct{}
+	soft, hard chan struct{}
+	ask, hurry func() // may be called again and again
 }
 
-func newExit() *exit { return &exit{soft: make(chan struct{}), hard: make(chan struct{})} }
-
-// ask is one wish that the daemon ends.
-func (x *exit) ask() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.asked++
-	switch x.asked {
-	case 1:
-		close(x.soft)
-	case 2: //nolint:mnd // the second wish
-		close(x.hard)
-	}
+func newExit() *exit {
+	x := &exit{soft: make(chan struct{}), hard: make(chan struct{})}
+	x.ask = sync.OnceFunc(func() { close(x.soft) })
+	x.hurry = sync.OnceFunc(func() { x.ask(); close(x.hard) })
+	return x
 }
 
 // leaving reports whether the daemon is about to end.
@@ -62,6 +53,21 @@ func within(ctx context.Context, ch <-chan struct{}) (context.Context, context.C
 		work.Wait()
 		cancel()
 	})
+}
+
+// endName is daemon.stop that waits for no agent.
+const endName = "daemon.end"
+
+// endEndpoint is the API's row for it.
+func (c *core) endEndpoint() api.Endpoint {
+	return api.Endpoint{Name: endName, Description: "end the daemon at once; what its agents are doing is lost, what they did is not", Handle: func(ctx context.Context, _ []byte) ([]byte, error) {
+		doc, err := c.Stop(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c.exit.hurry()
+		return json.Marshal(doc)
+	}}
 }
 
 // asker takes orders, but no new job while the daemon ends.

