@@ -97,7 +97,9 @@ func unroll(ctx context.Context, db asker, id string, after int64, limit int) (j
 		}
 		var e job.Event
 		if err := json.Unmarshal(text, &e); err != nil {
-			return j, fmt.Errorf("event %d of %s is whole and cannot be read: %w", j.seq+1, id, err)
+			d := flipped(id, j.seq+1)
+			d.Words = fmt.Sprintf("event %d cannot be read (%v). ", j.seq+1, err) + d.Words
+			return j, d
 		}
 		j.events, j.seq, j.head = append(j.events, e), j.seq+1, hash
 	}

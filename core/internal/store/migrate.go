@@ -150,10 +150,14 @@ func chainOne(ctx context.Context, tx *sql.Tx, id string) error {
 	if err != nil {
 		return err
 	}
-	head, seq := genesis(id), int64(0)
+	head, seq, broken := genesis(id), int64(0), false
 	for _, o := range list {
-		if o.seq == seq+1 { // a gap is damage of old: the row after it then follows nothing
+		// A gap, or what is no JSON, is damage of old: nothing is chained from there
+		// on, so that it shows as what it is.
+		if o.seq == seq+1 && !broken && json.Valid([]byte(o.text)) {
 			head = link(head, id, o.seq, o.kind, []byte(o.text))
+		} else {
+			broken = true
 		}
 		seq = o.seq
 		if _, err := tx.ExecContext(ctx, `UPDATE events SET hash = ? WHERE job = ? AND seq = ?`, head, id, o.seq); err != nil {

@@ -267,6 +267,38 @@ func chainAllIfThere(ctx context.Context, tx *sql.Tx, ran int) error {
 	return chainAll(ctx, tx)
 }
 
+// What was damaged before there was a chain is not made true by it.
+func TestAMigrationDoesNotVouchForWhatWasDamagedBefore(t *testing.T) {
+	for _, c := range []struct {
+		query string
+		left  int
+		why   string
+	}{
+		{`UPDATE events SET json = substr(json, 2) WHERE job = '` + jobID(4) + `' AND seq = 12`, 11, "no JSON"},
+		{`DELETE FROM events WHERE job = '` + jobID(4) + `' AND seq = 12`, 11, "a gap"},
+		{`UPDATE events SET json = '{"kind":7}' WHERE job = '` + jobID(4) + `' AND seq = 12`, 11, "JSON, but no event"},
+	} {
+		dir := copied(t, "testdata/v1")
+		spoil(t, dir, c.query)
+		s := open(t, dir)
+		events, err := s.Events(t.Context(), jobID(4), 0, 0)
+		if d, ok := errors.AsType[*record.DamageError](err); !ok || d.Kind != record.Flipped || d.Seq != int64(c.left+1) || len(events) != c.left {
+			t.Errorf("%s: %d events, %v", c.why, len(events), err)
+		}
+		if j := foldOf(t, s, jobID(1)); j.Status != job.Ready {
+			t.Errorf("%s: another job: %s", c.why, j.Status)
+		}
+		must(t, s.Close())
+	}
+	dir := copied(t, "testdata/v1")
+	spoil(t, dir, `DELETE FROM events WHERE job = '`+jobID(4)+`' AND seq > 30`)
+	s := open(t, dir)
+	if e, _, err := s.Job(t.Context(), jobID(4)); err != nil || e.Seq != 30 || len(s.Found()) != 1 || s.Found()[0].Kind != record.Torn {
+		t.Errorf("%+v %v %v", e, err, s.Found())
+	}
+	must(t, s.Close())
+}
+
 func TestTheStepsAreCounted(t *testing.T) {
 	if len(steps) != Version {
 		t.Errorf("%d steps lead to schema %d", len(steps), Version)

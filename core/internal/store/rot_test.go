@@ -227,7 +227,7 @@ func TestAFlippedByteOfAClosedRecordIsTold(t *testing.T) {
 	if r.same != 1 {
 		t.Fatal("an untouched record is damaged")
 	}
-	flips(len(clean["record.db"]), 70, func(at int, mask byte) {
+	flips(len(clean["record.db"]), 40, func(at int, mask byte) {
 		r.examine(t, clean.lay(t, "record.db", flip(at, mask)), want, true, fmt.Sprintf("byte %d ^ %#x", at, mask))
 	})
 	t.Logf("%+v", r)
@@ -262,7 +262,7 @@ func TestAFlippedByteOfACrashedRecordNeverMakesAWrongState(t *testing.T) {
 		t.Fatal("not as a crash leaves it")
 	}
 	r := result{}
-	flips(len(left["record.db"]), 70, func(at int, mask byte) {
+	flips(len(left["record.db"]), 40, func(at int, mask byte) {
 		r.examine(t, left.lay(t, "record.db", flip(at, mask)), want, false, fmt.Sprintf("byte %d ^ %#x", at, mask))
 	})
 	t.Logf("%+v", r)
@@ -284,10 +284,10 @@ func TestADamagedLogIsTold(t *testing.T) {
 	if r.same != 1 {
 		t.Fatal("an untouched log is damaged")
 	}
-	flips(size, 50, func(at int, mask byte) {
+	flips(size, 30, func(at int, mask byte) {
 		r.examine(t, left.lay(t, "record.db-wal", flip(at, mask)), want, true, fmt.Sprintf("byte %d of the log ^ %#x", at, mask))
 	})
-	flips(size, 30, func(at int, _ byte) {
+	flips(size, 20, func(at int, _ byte) {
 		r.examine(t, left.lay(t, "record.db-wal", func(b []byte) []byte { return b[:at] }), want, true, fmt.Sprintf("the log cut at %d", at))
 	})
 	r.examine(t, left.lay(t, "record.db-wal", func([]byte) []byte { return nil }), want, true, "no log")
@@ -295,7 +295,7 @@ func TestADamagedLogIsTold(t *testing.T) {
 		r.examine(t, left.lay(t, "record.db-shm", flip(at, mask)), want, true, fmt.Sprintf("byte %d of the log's index ^ %#x", at, mask))
 	})
 	t.Logf("%+v", r)
-	if r.told < 70 || r.refused != 0 {
+	if r.told < 40 || r.refused != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -307,7 +307,7 @@ func TestACutFileIsTold(t *testing.T) {
 	want := contentOf(t.Context(), s)
 	must(t, s.Close())
 	clean, r := readFiles(t, dir), result{}
-	flips(len(clean["record.db"]), 15, func(at int, _ byte) {
+	flips(len(clean["record.db"]), 10, func(at int, _ byte) {
 		r.examine(t, clean.lay(t, "record.db", func(b []byte) []byte { return b[:at] }), want, true, fmt.Sprintf("cut at %d", at))
 		r.examine(t, clean.lay(t, "record.db", func(b []byte) []byte { return b[:at/4096*4096] }), want, true, fmt.Sprintf("cut at page %d", at/4096))
 	})
