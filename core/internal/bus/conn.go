@@ -51,7 +51,9 @@ func Connect(ctx context.Context, c Creds, name string) (*Conn, error) {
 
 // Close ends the connection after what is under way was sent.
 func (c *Conn) Close() {
-	_ = c.nc.FlushTimeout(drainWait)
+	if c.nc.IsConnected() { // else there is nobody to wait for
+		_ = c.nc.FlushTimeout(drainWait)
+	}
 	c.nc.Close()
 }
 
