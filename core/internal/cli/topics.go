@@ -52,6 +52,9 @@ type Variable struct {
 func Variables() []Variable {
 	return []Variable{
 		{"RELO_HOME", "one folder for configuration, record and cache, in the place of the XDG folders"},
+		{"RELO_LOCAL_SERVERS", "which model servers on this machine discover and config init ask: none, or names of ollama, lmstudio, llamacpp, vllm, each with =URL where it is not the usual port"},
+		{"OLLAMA_HOST", "where Ollama listens, as for Ollama itself; asked only on this machine"},
+		{"ANTHROPIC_BASE_URL, OPENAI_BASE_URL", "the address that is proposed for a key in ANTHROPIC_API_KEY or OPENAI_API_KEY"},
 		{"RELO_SCREEN_READER", "1: as --screen-reader"},
 		{"RELO_PAGER, PAGER", "shows long text on a terminal (default: less); cat: none"},
 		{"VISUAL, EDITOR", "edits a plan (approve --edit)"},
