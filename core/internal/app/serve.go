@@ -44,6 +44,7 @@ func Serve(ctx context.Context, e Env, ready func(s protocol.StatusDoc, faults e
 		ready(status, faults)
 		<-work.Done()
 	}
+	c.orch.Quiesce() // what agents lay aside is not given to another worker that is about to leave too
 	leave()
 	c.log.Info().Msg("the daemon ends")
 	wait()
