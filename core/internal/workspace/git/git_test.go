@@ -20,12 +20,15 @@ type box struct {
 	repo *Repo
 }
 
+var testHome string // also when a test sets another one
+
 // TestMain keeps the configuration of whoever runs the tests out of them.
 func TestMain(m *testing.M) {
 	home, err := os.MkdirTemp("", "relo-git-home-*")
 	if err != nil {
 		panic(err)
 	}
+	testHome = home
 	for name, value := range map[string]string{"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1", "HOME": home} {
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
@@ -55,11 +58,11 @@ func newBox(t *testing.T, files map[string]string) *box {
 // fresh is a repository without a commit, made once: starting git is what takes
 // the time in these tests.
 var fresh = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp(os.Getenv("HOME"), "fresh-*")
+	dir, err := os.MkdirTemp(testHome, "fresh-*")
 	if err != nil {
 		return "", err
 	}
-	if out, err := exec.Command("git", "init", "-q", "--template=", "-b", "main", dir).CombinedOutput(); err != nil { //nolint:noctx // once, for all tests
+	if out, err := exec.CommandContext(context.Background(), "git", "init", "-q", "--template=", "-b", "main", dir).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)

@@ -205,7 +205,7 @@ func (r *Repo) takeObject(root *os.Root, name string, keep bool) (p pointer, err
 	if p, ok := parsePointer(head[:n]); ok {
 		return p, nil
 	}
-	var to io.Writer = io.Discard
+	to := io.Discard
 	var temp *os.File
 	if keep {
 		dir := filepath.Join(r.common, "lfs", "tmp")
@@ -230,17 +230,22 @@ func (r *Repo) takeObject(root *os.Root, name string, keep bool) (p pointer, err
 	if temp == nil || p.size == 0 || r.hasObject(p) {
 		return p, nil
 	}
-	to2 := r.lfsFile(p.oid)
-	if err := os.MkdirAll(filepath.Dir(to2), 0o777); err != nil { //nolint:gosec // as LFS makes it
-		return p, fmt.Errorf("make the store of LFS: %w", err)
-	}
-	if err := os.Chmod(temp.Name(), 0o444); err != nil { //nolint:gosec // as LFS makes it: objects are never changed
-		return p, fmt.Errorf("make an object of LFS: %w", err)
-	}
-	if err := os.Rename(temp.Name(), to2); err != nil {
+	if err := r.keepObject(temp.Name(), p); err != nil {
 		return p, fmt.Errorf("make an object of LFS: %w", err)
 	}
 	return p, nil
+}
+
+// keepObject puts a file into the local store, the way LFS does.
+func (r *Repo) keepObject(temp string, p pointer) error {
+	name := r.lfsFile(p.oid)
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil { //nolint:gosec // the umask is the person's
+		return err
+	}
+	if err := os.Chmod(temp, 0o444); err != nil { //nolint:gosec // objects are never changed
+		return err
+	}
+	return os.Rename(temp, name)
 }
 
 // writeBlobs makes an object of each text and gives their ids.

@@ -34,7 +34,7 @@ type filled struct {
 }
 
 func (r *Repo) readFilled(at place) (map[string]filled, error) {
-	text, err := os.ReadFile(filepath.Join(at.gitDir, filledFile)) //nolint:gosec // our own file
+	text, err := os.ReadFile(filepath.Join(at.gitDir, filledFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -268,18 +268,18 @@ func (r *Repo) cleanAdded(ctx context.Context, c call, all []entry, base string)
 		return fmt.Errorf("list what was added: %w", err)
 	}
 	ids := map[string]string{}
-	var paths, all2 []string
+	var paths, blobs []string
 	for parts := fields(res.out); len(parts) >= 2; parts = parts[2:] {
 		if words := strings.Fields(parts[0]); len(words) == 5 && strings.HasPrefix(words[1], "100") {
 			ids[parts[1]] = words[3]
-			paths, all2 = append(paths, parts[1]), append(all2, words[3])
+			paths, blobs = append(paths, parts[1]), append(blobs, words[3])
 		}
 	}
 	lfs, err := r.lfsPaths(ctx, c, paths, false)
 	if err != nil || len(lfs) == 0 {
 		return err
 	}
-	texts, err := r.smallBlobs(ctx, all2)
+	texts, err := r.smallBlobs(ctx, blobs)
 	if err != nil {
 		return err
 	}

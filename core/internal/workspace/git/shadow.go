@@ -142,14 +142,14 @@ func (r *Repo) measure(ctx context.Context) error {
 	var nested []string
 	files, bytes := 0, int64(0)
 	for _, name := range fields(res.out) {
-		if strings.HasSuffix(name, "/") {
-			nested = append(nested, strings.TrimSuffix(name, "/"))
+		if inner, is := strings.CutSuffix(name, "/"); is {
+			nested = append(nested, inner)
 			continue
 		}
-		if own2, err := os.Lstat(filepath.Join(r.home.tree, filepath.FromSlash(name))); err == nil && !own2.IsDir() && !made.has(name) {
+		if info, err := os.Lstat(filepath.Join(r.home.tree, filepath.FromSlash(name))); err == nil && !info.IsDir() && !made.has(name) {
 			files++
-			if own2.Size() <= maxFile {
-				bytes += own2.Size()
+			if info.Size() <= maxFile {
+				bytes += info.Size()
 			}
 		}
 	}

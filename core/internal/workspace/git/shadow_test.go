@@ -127,6 +127,19 @@ func TestASecondJobAndALaterOpeningOfAFolderWithoutGit(t *testing.T) {
 	if word, err := b.repo.Project(t.Context(), two.Commit); word != "" || err != nil {
 		t.Errorf("%q %v", word, err)
 	}
+	for _, job := range []struct{ id, file string }{{"j1", "of one"}, {"j2", "of two"}} {
+		base := "refs/relo/base/" + job.id
+		done := b.attempt(base, job.id, func(dir string) { writeAt(t, dir, job.file, job.id) })
+		applied, err := b.repo.Apply(t.Context(), ApplySpec{Job: job.id, Base: base, Head: done.Commit})
+		if err != nil || len(applied.Files) != 1 || b.read(job.file) != job.id {
+			t.Errorf("%s: %v %+v", job.id, err, applied)
+		}
+	}
+	_, err = b.repo.Undo(t.Context(), "j1")
+	must(t, err)
+	if b.read("of one") != "<none>" || b.read("of two") != "j2" || b.read("secret.env") != "s" {
+		t.Error("undoing one job touched another")
+	}
 	empty := shadowBox(t, nil)
 	base := empty.snapshot("refs/relo/base/j1")
 	done := empty.attempt(base.Commit, "a1", func(dir string) { writeAt(t, dir, "hello", "h") })

@@ -142,7 +142,7 @@ func (r *Repo) addModule(ctx context.Context, at, store place, l entry) (place, 
 		}
 	}
 	if text, err := os.ReadFile(filepath.Join(store.gitDir, "shallow")); err == nil {
-		if err := os.WriteFile(filepath.Join(to.gitDir, "shallow"), text, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(to.gitDir, "shallow"), text, 0o600); err != nil { //nolint:gosec // both are git folders, named above
 			return to, err
 		}
 	}
