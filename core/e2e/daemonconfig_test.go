@@ -87,6 +87,7 @@ func TestAConfigIsReadAgainWhileTheDaemonRuns(t *testing.T) {
 	w.started()
 	first := w.submit("one change") // conducted with the config as it is now
 	<-middle
+	link := w.link()
 	w.edit(`"easy"`, `"esy"`)
 	w.relo("run", "x", "--repo", w.repo).mustExit(t, 2).says(t, "relo.json:", "esy")
 	status := decode[app.DaemonDoc](t, w.relo("daemon", "status", "--json").mustExit(t, 0))
@@ -95,13 +96,16 @@ func TestAConfigIsReadAgainWhileTheDaemonRuns(t *testing.T) {
 	}
 	w.relo("doctor").mustExit(t, 1).says(t, "esy", "relo.json:")
 	close(go2)
-	w.isReady(first) // a fault stops nothing that is under way
+	w.until(link, first, isKind(job.KindFinished)) // a fault stops nothing that is under way
 
 	// A new provider is used without a restart, and what cannot change now is told.
 	w.edit(`"esy"`, `"easy"`)
 	w.edit(`"open": {`, `"renamed": {`)
 	w.edit(`"open/`, `"renamed/`)
 	w.edit(`"local": 2`, `"local": 3`)
+	if doc := w.show(first); doc.Status != job.Ready {
+		t.Errorf("the job under way is %s: %s", doc.Status, doc.Reason)
+	}
 	second := w.submit("another change")
 	w.isReady(second)
 	if doc := w.show(second); doc.Tasks[0].Model != "renamed/small" {
@@ -127,7 +131,7 @@ func TestADaemonStartsWithAFaultyConfigAndWithNone(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	w.relo("run", "x", "--repo", w.repo).mustExit(t, 2).says(t, "no models are configured")
+	w.relo("run", "x", "--repo", w.repo).mustExit(t, 2)
 	w.write(file, string(good))
 	w.isReady(w.submit("one change"))
 }
@@ -153,4 +157,50 @@ func TestAProjectsCommandsWaitForTheWordOfThePerson(t *testing.T) {
 	w.relo("trust", w.repo).mustExit(t, 0).says(t, "you approved just this")
 	w.relo("trust", w.repo, "--revoke").mustExit(t, 0)
 	w.relo("trust", w.repo, "--show").mustExit(t, 0).says(t, "waits for your approval")
+}
+
+func TestApprovedFilesAreCopiedAndSetUpRunsInEachFolder(t *testing.T) {
+	t.Parallel()
+	p := &play{plan: planOf(task("one", "easy"))}
+	p.workers = map[string]act{"Do one": steps(shell("mkdir -p out && cat .env ready.txt > out/seen.txt; ls -a conf >> out/seen.txt"), done("saw them"))}
+	w := newWorld(t, mixed(), p).smallRepo()
+	w.write(filepath.Join(w.repo, ".gitignore"), ".env\nconf/\nready.txt\n")
+	w.write(filepath.Join(w.repo, ".env"), "COLOUR=teal\n")
+	w.write(filepath.Join(w.repo, "conf", "local.json"), "{}\n")
+	w.write(filepath.Join(w.home, "outside.txt"), "not yours\n")
+	if err := os.Symlink(filepath.Join(w.home, "outside.txt"), filepath.Join(w.repo, "conf", "link")); err != nil {
+		t.Fatal(err)
+	}
+	w.write(filepath.Join(w.repo, ".relo", "relo.json"), `{"worktree": {"copy": [".env", "conf", "not-there"], "setup": "echo made by setup > ready.txt"}}`)
+	w.git("add", ".gitignore")
+	w.git("commit", "-q", "-m", "ignore")
+	w.relo("trust", w.repo, "--yes").mustExit(t, 0)
+	w.started()
+	id := w.submit("one change")
+	w.isReady(id)
+	if got := w.git("show", "refs/heads/"+w.show(id).Branch+":out/seen.txt"); got != "COLOUR=teal\nmade by setup\n.\n..\nlocal.json" {
+		t.Errorf("the agent saw:\n%s", got)
+	}
+	if tree := w.git("ls-tree", "-r", "--name-only", "refs/heads/"+w.show(id).Branch); strings.Contains(tree, ".env") || strings.Contains(tree, "ready.txt") {
+		t.Errorf("what git ignores is on the branch:\n%s", tree)
+	}
+
+	// A setup that fails fails the attempt, with its output.
+	w.write(filepath.Join(w.repo, ".relo", "relo.json"), `{"worktree": {"setup": "echo no network here; exit 3"}, "limits": {"attempts": 1}}`)
+	w.relo("trust", w.repo, "--yes").mustExit(t, 0)
+	w.relo("run", "another", "--repo", w.repo).mustExit(t, 3).says(t, "exit code 3", "no network here")
+}
+
+func TestAFolderWithoutGitIsWorkedOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mixed(), &play{plan: planOf(task("one", "easy"))})
+	w.repo = t.TempDir()
+	w.write(filepath.Join(w.repo, "notes.txt"), "some words\n")
+	w.relo("run", "one change", "--repo", w.repo, "--apply").mustExit(t, 0)
+	if text, err := os.ReadFile(filepath.Join(w.repo, "out", "do-one.txt")); err != nil || len(text) == 0 {
+		t.Errorf("the work is not there: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(w.repo, ".git")); !os.IsNotExist(err) {
+		t.Errorf("a .git was made: %v", err)
+	}
 }

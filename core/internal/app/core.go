@@ -79,7 +79,7 @@ func (m *money) Settle(ctx context.Context, r ledger.Row, looks []job.Look) erro
 
 // openCore opens the record and what belongs to it; close undoes it in reverse.
 func openCore(ctx context.Context, e Env, cfg *config.Config, k kind) (*core, error) {
-	c := &core{env: e, cfg: cfg, started: time.Now().UTC(), exit: k.exit, repos: newRepos()}
+	c := &core{env: e, cfg: cfg, started: time.Now().UTC(), exit: k.exit, repos: newRepos(e)}
 	if err := c.open(ctx, k); err != nil {
 		return nil, errors.Join(err, c.close())
 	}

@@ -19,7 +19,7 @@ import (
 // The joints: who answers which need.
 var (
 	_ orchestrator.Repos    = (*repos)(nil)
-	_ orchestrator.Trees    = trees{}
+	_ orchestrator.Trees    = (*trees)(nil)
 	_ orchestrator.Shop     = shop{}
 	_ orchestrator.Pictures = pictures{}
 	_ orchestrator.Lanes    = lanes{}

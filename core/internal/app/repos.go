@@ -2,7 +2,10 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"path/filepath"
 	"sync"
 
 	"github.com/relo-dev/relo/core/internal/job"
@@ -12,13 +15,18 @@ import (
 )
 
 // repos joins the conductor's needs to git. Repositories are kept open: opening
-// one asks git several questions.
+// one asks git several questions. A folder without git has a shadow repository in
+// Relo's state.
 type repos struct {
+	shadows string // folder of the shadow repositories
+
 	mu   sync.Mutex
 	open map[string]*git.Repo
 }
 
-func newRepos() *repos { return &repos{open: map[string]*git.Repo{}} }
+func newRepos(e Env) *repos {
+	return &repos{shadows: filepath.Join(e.places().State, "shadow"), open: map[string]*git.Repo{}}
+}
 
 func (r *repos) get(ctx context.Context, dir string) (*git.Repo, error) {
 	r.mu.Lock()
@@ -27,12 +35,27 @@ func (r *repos) get(ctx context.Context, dir string) (*git.Repo, error) {
 		return g, nil
 	}
 	g, err := git.Open(ctx, dir)
+	if git.Is(err, git.KindNoRepository) {
+		g, err = git.OpenShadow(ctx, dir, r.shadow(dir))
+	}
 	if err != nil {
 		return nil, gitFault(err)
 	}
 	r.open[dir] = g
 	return g, nil
 }
+
+// shadow is where the repository of a folder without git is: the same each time.
+func (r *repos) shadow(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	sum := sha256.Sum256([]byte(filepath.Clean(dir)))
+	return filepath.Join(r.shadows, hex.EncodeToString(sum[:shadowName])+".git")
+}
+
+// shadowName is how many bytes of a folder's hash name its shadow.
+const shadowName = 12
 
 // gitFault keeps git's words and adds what the person can do.
 func gitFault(err error) error {
@@ -41,7 +64,8 @@ func gitFault(err error) error {
 		return err
 	}
 	switch e.Kind { //nolint:exhaustive // the others are git's own failures
-	case git.KindNoRepository, git.KindNoCommits, git.KindNoWorktree, git.KindNoGit, git.KindOldGit, git.KindOwner, git.KindEdited, git.KindBadName:
+	case git.KindNoRepository, git.KindNoCommits, git.KindNoWorktree, git.KindNoGit, git.KindOldGit, git.KindOwner, git.KindEdited, git.KindBadName,
+		git.KindInProgress, git.KindUnfit, git.KindInUse:
 		bare := *e
 		bare.Hint = "" // it stands in the document's own place
 		return &protocol.Error{Code: protocol.CodeUsage, Message: bare.Error(), Hint: e.Hint}
@@ -142,53 +166,4 @@ func fileChanges(list []git.Change) []job.FileChange {
 		out = append(out, job.FileChange{Path: c.Path, Status: c.Status, Added: c.Added, Deleted: c.Deleted, Binary: c.Binary})
 	}
 	return out
-}
-
-// trees joins a worker's needs to git.
-type trees struct{ repos *repos }
-
-func (t trees) Add(ctx context.Context, dir, path, commit string) error {
-	g, err := t.repos.get(ctx, dir)
-	if err != nil {
-		return err
-	}
-	return g.AddWorktree(ctx, path, commit)
-}
-
-func (t trees) AddAt(ctx context.Context, dir, path, base, files string) error {
-	g, err := t.repos.get(ctx, dir)
-	if err != nil {
-		return err
-	}
-	return g.AddWorktreeAt(ctx, path, base, files)
-}
-
-func (t trees) Remove(ctx context.Context, dir, path string) error {
-	g, err := t.repos.get(ctx, dir)
-	if err != nil {
-		return err
-	}
-	return g.RemoveWorktree(ctx, path)
-}
-
-func (t trees) Commit(ctx context.Context, dir, path string, c orchestrator.CommitSpec) (orchestrator.Committed, error) {
-	g, err := t.repos.get(ctx, dir)
-	if err != nil {
-		return orchestrator.Committed{}, err
-	}
-	got, err := g.Commit(ctx, path, git.CommitSpec{Message: c.Message, Job: c.Job, Task: c.Task, Attempt: c.Attempt, Date: c.Time})
-	return orchestrator.Committed{Commit: got.Commit, Parent: got.Parent, Files: fileChanges(got.Files), Notes: got.Notes}, err
-}
-
-func (t trees) Sources(ctx context.Context, dir, path string) (string, map[string]string, error) {
-	g, err := t.repos.get(ctx, dir)
-	if err != nil {
-		return "", nil, err
-	}
-	return g.SourcesHash(ctx, path)
-}
-
-func (t trees) Tracked(ctx context.Context, dir, commit, name string) bool {
-	g, err := t.repos.get(ctx, dir)
-	return err == nil && g.Exists(ctx, commit, name)
 }

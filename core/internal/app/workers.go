@@ -53,12 +53,12 @@ type join struct {
 	Level string `json:"level"`
 }
 
-func newWorker(conn *bus.Conn, j join, orphan time.Duration, log zerolog.Logger) *orchestrator.Worker {
+func newWorker(e Env, conn *bus.Conn, j join, orphan time.Duration, log zerolog.Logger) *orchestrator.Worker {
 	home := client.New(conn)
 	return orchestrator.NewWorker(
 		orchestrator.WorkerOptions{ID: j.ID, Dir: j.Dir, Slots: j.Slots, Orphan: orphan},
 		orchestrator.WorkerParts{
-			Home: home, Phone: home, Mailbox: mailbox{conn}, Trees: trees{newRepos()}, Shop: shop{}, Pictures: newPictures, Engines: engines(), Log: log,
+			Home: home, Phone: home, Mailbox: mailbox{conn}, Trees: newTrees(e), Shop: shop{}, Pictures: newPictures, Engines: engines(), Log: log,
 		})
 }
 
@@ -84,7 +84,7 @@ func (c *core) hireHere(ctx context.Context) (stop func() error, err error) {
 			return nil, errors.Join(err, stop())
 		}
 		conns = append(conns, conn)
-		w := newWorker(conn, join{ID: id, Dir: filepath.Join(c.env.worktrees(), id), Slots: 1}, 0, c.log)
+		w := newWorker(c.env, conn, join{ID: id, Dir: filepath.Join(c.env.worktrees(), id), Slots: 1}, 0, c.log)
 		work.Go(func() {
 			if err := w.Run(ctx); err != nil {
 				c.log.Error().Str("worker", id).Err(err).Msg("a worker ended")
@@ -231,7 +231,7 @@ func (c *core) runChild(ctx context.Context, j join, file string) error {
 }
 
 // Work is a worker process: it works until ctx ends or its daemon is gone for long.
-func Work(ctx context.Context, _ Env, joinFile string) error {
+func Work(ctx context.Context, e Env, joinFile string) error {
 	text, err := os.ReadFile(joinFile) //nolint:gosec // the person's or the daemon's own file
 	if err != nil {
 		return fmt.Errorf("read the join file: %w", err)
@@ -252,7 +252,7 @@ func Work(ctx context.Context, _ Env, joinFile string) error {
 	if err != nil {
 		return errors.Join(err, closer.Close(), lock.Close())
 	}
-	err = newWorker(conn, j, orphanTime, log).Run(ctx)
+	err = newWorker(e, conn, j, orphanTime, log).Run(ctx)
 	conn.Close()
 	return errors.Join(err, closer.Close(), lock.Close())
 }
