@@ -1,6 +1,7 @@
 package board
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -240,7 +241,7 @@ func (b *Board) details(r row, width int, now time.Time) []Line {
 			return nil
 		}
 		add(modelWords(t, a, width), Dim)
-		add(b.stepWords(a, now), Plain)
+		add(b.stepWords(a, now, width-Width(indent)), Plain)
 	}
 	return lines
 }
@@ -276,23 +277,21 @@ func modelWords(t *job.Task, a *job.Attempt, width int) string {
 	return words
 }
 
-// stepWords say what was done last, how long ago, and what was looked at.
-func (b *Board) stepWords(a *job.Attempt, now time.Time) string {
-	var parts []string
-	step := Flat(a.LastStep, maxStep)
+// stepWords say what was done last, how long ago, and what was looked at: the
+// step is cut before the rest is.
+func (b *Board) stepWords(a *job.Attempt, now time.Time, width int) string {
+	rest := ""
 	if at, ok := b.steps[a.ID]; ok {
-		step = join(" ", step, "("+Lasting(now.Sub(at))+" ago)")
-	}
-	if step != "" {
-		parts = append(parts, step)
+		rest = " (" + Lasting(now.Sub(at)) + " ago)"
 	}
 	if shown := shownLooks(a); len(shown) > 0 {
-		parts = append(parts, fmt.Sprintf("%s, last %s", Count(len(shown), "picture", "pictures"), shown[len(shown)-1].Path))
+		rest += fmt.Sprintf("; %s, last %s", Count(len(shown), "picture", "pictures"), Flat(shown[len(shown)-1].Path, 0))
 	}
-	return strings.Join(parts, "; ")
+	step := cmp.Or(Flat(a.LastStep, 0), "begun")
+	return Fit(step, max(minTitle, width-Width(rest))) + rest
 }
 
-// maxStep is the longest step in a row: its age and the pictures stand behind it.
+// maxStep is the longest name in a sentence.
 const maxStep = 60
 
 // shownLooks are the pictures of an attempt that reached a model, each once.

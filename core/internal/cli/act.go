@@ -131,60 +131,34 @@ func (s *shell) cancel(ctx context.Context, l *link, id, reason string) error {
 	return nil
 }
 
-// retryFlags are the flags of retry.
-type retryFlags struct {
-	budget   budgetFlag
-	model    string
-	anew     bool
-	progress string
-}
-
 func (s *shell) retryCmd() *cobra.Command {
-	var f retryFlags
+	var budget budgetFlag
+	var q protocol.Retry
 	c := &cobra.Command{
 		Use:   "retry ID",
 		Short: "Give what waits for you, failed or was cancelled another attempt; ID is a job's or a task's",
 		Long: "Give what waits for you, failed or was cancelled another attempt; ID is a job's or a task's.\n" +
 			"An attempt that was interrupted goes on from its last point, unless --anew is given.\n" +
-			"Without a running daemon the work is done in this process, to its end.",
+			"A daemon is started when none runs.",
 		Args: exactly("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.budget.check(c); err != nil {
+			if err := budget.check(c); err != nil {
 				return err
 			}
-			return s.retry(c.Context(), protocol.Retry{ID: args[0], Budget: f.budget.given, Model: f.model, Anew: f.anew}, f.progress)
+			q.ID, q.Budget = args[0], budget.given
+			return s.working(c.Context(), func(l *link) error { return s.retry(c.Context(), l, q) })
 		},
 	}
-	f.budget.add(c, "the job's new bound in USD, what it cost so far included (default: the one it has)")
-	c.Flags().StringVar(&f.model, "model", "", "do the next attempts with this model, provider/id")
-	c.Flags().BoolVar(&f.anew, "anew", false, "begin afresh instead of going on from the last point")
-	progressFlag(c, &f.progress)
+	budget.add(c, "the job's new bound in USD, what it cost so far included (default: the one it has)")
+	c.Flags().StringVar(&q.Model, "model", "", "do the next attempts with this model, provider/id")
+	c.Flags().BoolVar(&q.Anew, "anew", false, "begin afresh instead of going on from the last point")
 	return c
 }
 
-func (s *shell) retry(ctx context.Context, q protocol.Retry, progress string) error {
-	progress, err := s.progressOf(progress)
-	if err != nil {
-		return err
-	}
-	return s.working(ctx, func(l *link) error { return s.retryOn(ctx, l, q, progress) })
-}
-
-func (s *shell) retryOn(ctx context.Context, l *link, q protocol.Retry, progress string) error {
-	before, err := l.Resolve(ctx, q.ID)
-	if err != nil {
-		return err
-	}
-	doc, err := l.Show(ctx, before.Job)
-	if err != nil {
-		return err
-	}
+func (s *shell) retry(ctx context.Context, l *link, q protocol.Retry) error {
 	done, err := l.Retry(ctx, q)
 	if err != nil {
 		return err
-	}
-	if l.here {
-		return s.stayHere(ctx, l, done.Job, doc.Seq, progress)
 	}
 	if s.json {
 		s.out.doc(done)
@@ -203,14 +177,6 @@ func (s *shell) retryOn(ctx context.Context, l *link, q protocol.Retry, progress
 	}
 	s.out.line("%s goes on, %s; %s follows it", what, from, s.hint("watch", done.Job))
 	return nil
-}
-
-// stayHere does a job in this process to its next end: the one that it had, up
-// to the event before, is no news.
-func (s *shell) stayHere(ctx context.Context, l *link, id string, before int64, progress string) error {
-	v := newView(s, id)
-	v.quiet, v.until, v.progress, v.plan = before, before+1, progress, true
-	return s.attend(ctx, l, v, stay{})
 }
 
 func progressFlag(c *cobra.Command, value *string) {

@@ -86,7 +86,9 @@ func (s *shell) root() *cobra.Command {
 	pf.BoolVar(&s.reader, "screen-reader", false, "plain sentences: nothing is drawn twice or told by place or colour")
 	root.PersistentPreRun = func(*cobra.Command, []string) {
 		s.note.mute = s.quiet
-		s.out.colour, s.note.colour = s.colours(s.out.w), s.colours(s.note.w)
+		for _, p := range []*paper{s.out, s.note} {
+			p.colour, p.width = s.colours(p.w), s.widthOf(p.w)
+		}
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{words: flagWords(err), hint: c.CommandPath() + " --help"}

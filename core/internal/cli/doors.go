@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/relo-dev/relo/core/internal/app"
+	"github.com/relo-dev/relo/core/internal/board"
 	"github.com/relo-dev/relo/core/internal/client"
 	"github.com/relo-dev/relo/core/internal/config"
 	"github.com/relo-dev/relo/core/internal/protocol"
@@ -17,10 +18,11 @@ type link struct {
 	close func() error
 }
 
-// handDoors lead to programs of the person.
+// handDoors lead to programs of the person, and to the terminal before them.
 type handDoors struct {
 	edit func(ctx context.Context, command, file string) error
 	page func(ctx context.Context, command, text string) error
+	size func(stream any) board.Size // zero: no terminal
 }
 
 // doors lead out of the package; tests open others.
@@ -44,7 +46,7 @@ type doors struct {
 
 func realDoors() doors {
 	return doors{
-		daemonDoors: realDaemon(), doctorDoors: realDoctor(), trustDoors: realTrust(), exportDoors: realExport(), handDoors: handDoors{runEditor, runPager},
+		daemonDoors: realDaemon(), doctorDoors: realDoctor(), trustDoors: realTrust(), exportDoors: realExport(), handDoors: handDoors{runEditor, runPager, sizeOf},
 		load: app.Load, open: openLink, running: app.Running, serve: app.Serve, work: app.Work, rehearse: app.StartDemo,
 		workdir: os.Getwd, executable: os.Executable, terminal: isTerminal,
 	}

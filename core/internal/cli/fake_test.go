@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/app"
+	"github.com/relo-dev/relo/core/internal/board"
 	"github.com/relo-dev/relo/core/internal/client"
 	"github.com/relo-dev/relo/core/internal/config"
 	"github.com/relo-dev/relo/core/internal/job"
@@ -101,6 +103,9 @@ type scene struct {
 	modes    []app.Mode
 	closed   int
 	starts   int // of a daemon
+	size     board.Size
+	edits    func(text string) string // what the person makes of a text
+	paged    []string                 // the pager's command and its text
 	sh       *shell
 }
 
@@ -112,6 +117,13 @@ func (c *scene) shell(out, note io.Writer) *shell {
 				c.starts, c.daemon = c.starts+1, true
 				return app.DaemonDoc{Running: true, PID: 7, Version: "1"}, nil
 			}},
+			handDoors: handDoors{
+				edit: c.edit, size: func(any) board.Size { return c.size },
+				page: func(_ context.Context, command, text string) error {
+					c.paged = []string{command, text}
+					return nil
+				},
+			},
 			load:    func(app.Env) (*config.Config, error) { return &config.Config{}, nil },
 			running: func(app.Env, *config.Config) bool { return c.daemon },
 			open: func(_ context.Context, _ app.Env, _ *config.Config, m app.Mode) (*link, error) {
@@ -126,6 +138,15 @@ func (c *scene) shell(out, note io.Writer) *shell {
 			terminal:   func(any) bool { return c.terminal },
 		},
 	}
+}
+
+// edit is the person's editor.
+func (c *scene) edit(_ context.Context, _, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(c.edits(string(text))), 0o600)
 }
 
 // run runs one command line.

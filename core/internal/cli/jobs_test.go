@@ -271,36 +271,22 @@ func TestCostsAskForFewTitles(t *testing.T) {
 	has(t, out, "01a22de0-0019 Match the card", "01a22de0-0024  ")
 }
 
-func TestRetryWithoutADaemonWorksHere(t *testing.T) {
-	l := story().tells(
-		job.Event{Kind: job.KindTaskStatus, Task: "t1", Body: &job.StatusChange{From: "running", To: "finished"}},
-		job.Event{Kind: job.KindTaskStatus, Task: "t1", Body: &job.StatusChange{From: "finished", To: "failed"}},
-	).ends(job.Failed, job.Finished{})
-	before := len(l.events)
-	l.on("job.resolve", gives(protocol.Resolved{Job: jobID})).on("job.retry", func([]byte) (any, error) {
-		// As the orchestrator writes them: the tasks' first, while the job still reads failed.
-		l.tells(
-			job.Event{Kind: job.KindTaskStatus, Task: "t1", Body: &job.StatusChange{From: "failed", To: "ready"}},
-			job.Event{Kind: job.KindTaskAdded, Task: "t2", Body: &job.Added{ID: "t2", Key: "more", Title: "Draw the rest"}},
-			job.Event{Kind: job.KindJobStatus, Body: &job.StatusChange{From: "failed", To: "running"}},
-		)
-		l.ends(job.Ready, job.Finished{})
-		return protocol.Resolved{Job: jobID}, nil
-	})
-	exit, out, note := (&scene{line: l}).run(t.Context(), "retry", "@last", "--json")
-	exits(t, exit, 0, note)
-	if n := len(jsonLines(t, out)); n != len(l.events)-before {
-		t.Errorf("%d events were told, %d are new", n, len(l.events)-before)
+func TestRetryStartsADaemonWhenNoneRuns(t *testing.T) {
+	for _, daemon := range []bool{true, false} {
+		s := &scene{line: pages(), daemon: daemon}
+		exit, out, note := s.run(t.Context(), "retry", "@last")
+		exits(t, exit, 0, note)
+		has(t, out, "task t1 goes on, from its last point where there is one; relo watch 01a22de0-303b follows it")
+		if (s.starts == 1) == daemon {
+			t.Errorf("a daemon runs: %v, and %d were started", daemon, s.starts)
+		}
 	}
-
-	exit, out, note = (&scene{line: pages(), daemon: true}).run(t.Context(), "retry", "@last")
-	exits(t, exit, 0, note)
-	has(t, out, "job 01a22de0-303b goes on; relo watch 01a22de0-303b follows it")
 }
 
 func TestRetryGivesABudget(t *testing.T) {
 	for args, want := range map[string]string{
 		"retry @last --budget 2.5": `{"id":"@last","budget":2.5}`, "retry @last --budget 0": `{"id":"@last","budget":0}`, "retry @last": `{"id":"@last"}`,
+		"retry @last/card --model far/plan --anew": `{"id":"@last/card","model":"far/plan","anew":true}`,
 	} {
 		var got string
 		l := pages().on("job.retry", func(body []byte) (any, error) {
@@ -332,7 +318,7 @@ func TestUnknownWordsAreGuessed(t *testing.T) {
 		"jbos": "did you mean jobs?", "help jbos": "did you mean jobs?", "help frob": `"frob" is not a command of relo`, "help models gess": "did you mean guess?", "--version frob": `"frob" is not a command`,
 		"run x --budget abc": `invalid argument "abc" for "--budget": it must be a number` + "\n", "run x --timeout soon": "it must be a time such as 20m\n",
 		"costs --days few": "it must be a whole number\n", "run x --yes=perhaps": "it must be true or false\n", "models gess": "did you mean guess?", "config shwo": "did you mean show?", "zzzzzz": "relo --help lists the commands",
-		"show": "ID is missing", "show a b": `"b" is one argument too many`, "jobs a": `"a" is one argument too many`, "costs a b": "one argument too many",
+		"apply": "ID is missing", "say x": "TEXT is missing", "show a b": `"b" is one argument too many`, "jobs a": `"a" is one argument too many`, "costs a b": "one argument too many",
 		"image": "PATH is missing", "costs --days 0": "--days is 1 or more", "costs x --days 2": "--days is for all jobs", "worker": "--join is missing",
 	} {
 		exit, out, note := (&scene{}).run(t.Context(), strings.Fields(args)...)

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/relo-dev/relo/core/internal/app"
+	"github.com/relo-dev/relo/core/internal/board"
 	"github.com/relo-dev/relo/core/internal/config"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
@@ -144,15 +145,15 @@ func TestABillIsTheSumOfItsParts(t *testing.T) {
 			doc.Rows = append(doc.Rows, r)
 		}
 		b := s.bill(context.Background(), link, doc)
-		var all sum
+		var all board.Sum
 		for _, p := range b.parts {
-			all.requests, all.unknown, all.local, all.usd = all.requests+p.requests, all.unknown+p.unknown, all.local+p.local, all.usd+p.usd
+			all.Requests, all.Unknown, all.Local, all.USD = all.Requests+p.Requests, all.Unknown+p.Unknown, all.Local+p.Local, all.USD+p.USD
 		}
-		if d := all.usd - b.all.usd; d > 1e-9 || d < -1e-9 {
-			t.Errorf("the parts are %v USD, the sum is %v", all.usd, b.all.usd)
+		if d := all.USD - b.all.USD; d > 1e-9 || d < -1e-9 {
+			t.Errorf("the parts are %v USD, the sum is %v", all.USD, b.all.USD)
 		}
-		all.usd = b.all.usd
-		if all != b.all || b.all.unknown != unpriced {
+		all.USD = b.all.USD
+		if all != b.all || b.all.Unknown != unpriced {
 			t.Errorf("the parts are %+v, the sum is %+v, %d requests have no price", all, b.all, unpriced)
 		}
 		if words := b.words(); (unpriced > 0) != strings.Contains(words, "unknown") {
@@ -205,7 +206,7 @@ func TestFaultsOfTheConfigurationAreAllSaid(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "relo.json"), []byte("{\n  \"budgt\": {},\n  \"keepDays\": \"many\"\n}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range []string{"run x", "jobs", "serve", "doctor", "config show"} {
+	for _, args := range []string{"run x", "jobs", "config show"} {
 		s := &scene{env: map[string]string{"RELO_HOME": home}, dir: t.TempDir()}
 		s.sh = s.shell(nil, nil)
 		s.sh.load = app.Load
@@ -381,8 +382,8 @@ func TestServeIsDoneWhenItIsToldToStop(t *testing.T) {
 	ctx, signal := context.WithCancelCause(t.Context())
 	s := &scene{}
 	s.sh = s.shell(nil, nil)
-	s.sh.serve = func(ctx context.Context, _ app.Env, _ *config.Config, ready func(protocol.StatusDoc)) error {
-		ready(protocol.StatusDoc{Version: "1", PID: 7, Jobs: 2})
+	s.sh.serve = func(ctx context.Context, _ app.Env, ready func(protocol.StatusDoc, error)) error {
+		ready(protocol.StatusDoc{Version: "1", PID: 7, Jobs: 2}, nil)
 		signal(&SignalError{Number: syscall.SIGTERM})
 		return ctx.Err()
 	}
@@ -390,7 +391,7 @@ func TestServeIsDoneWhenItIsToldToStop(t *testing.T) {
 	exits(t, exit, 0, note)
 	has(t, note, "relo 1 serves: process 7, 2 jobs to go on with", "not confined")
 
-	s.sh.serve = func(context.Context, app.Env, *config.Config, func(protocol.StatusDoc)) error {
+	s.sh.serve = func(context.Context, app.Env, func(protocol.StatusDoc, error)) error {
 		return errors.New("no port")
 	}
 	exit, _, note = s.run(t.Context(), "serve")
@@ -400,7 +401,7 @@ func TestServeIsDoneWhenItIsToldToStop(t *testing.T) {
 func TestDoctorFailsWhenACheckFails(t *testing.T) {
 	s := &scene{}
 	s.sh = s.shell(nil, nil)
-	s.sh.doctor = func(context.Context, app.Env, *config.Config) []app.Check {
+	s.sh.doctor = func(context.Context, app.Env, app.DoctorOptions) []app.Check {
 		return []app.Check{{Name: "git", State: "ok", Words: "git version 2"}, {Name: "key", State: "fail", Words: "none", Fix: "set one"}}
 	}
 	exit, out, note := s.run(t.Context(), "doctor")

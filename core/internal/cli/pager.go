@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/relo-dev/relo/core/internal/board"
 	"github.com/relo-dev/relo/core/internal/screen"
 )
 
@@ -20,13 +21,13 @@ func (s *shell) paged(ctx context.Context, print func(*paper) error) error {
 		return print(s.out)
 	}
 	var text bytes.Buffer
-	page := &paper{w: &text, colour: s.out.colour}
+	page := &paper{w: &text, colour: s.out.colour, width: s.out.width}
 	if err := print(page); err != nil {
 		s.out.raw(text.String())
 		return err
 	}
 	command := cmp.Or(s.getenv("RELO_PAGER"), s.getenv("PAGER"), "less")
-	if bytes.Count(text.Bytes(), []byte("\n")) < s.rows() || command == "cat" {
+	if height := s.size(s.out.w).Height; height == 0 || bytes.Count(text.Bytes(), []byte("\n")) < height || command == "cat" {
 		s.out.raw(text.String())
 		return nil
 	}
@@ -36,13 +37,21 @@ func (s *shell) paged(ctx context.Context, print func(*paper) error) error {
 	return nil
 }
 
-// rows is the height of the terminal.
-func (s *shell) rows() int {
-	f, ok := s.out.w.(*os.File)
-	if !ok {
+// widthOf is the width of a terminal; 0 for everything else.
+func (s *shell) widthOf(stream any) int {
+	if !s.terminal(stream) {
 		return 0
 	}
-	return screen.SizeOf(f).Height
+	return s.size(stream).Width
+}
+
+// sizeOf is the size of a terminal; zero for everything else.
+func sizeOf(stream any) board.Size {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return board.Size{}
+	}
+	return screen.SizeOf(f)
 }
 
 // runPager shows a text with a pager. Its command may have flags.

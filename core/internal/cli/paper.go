@@ -20,6 +20,7 @@ type paper struct {
 	w      io.Writer
 	colour bool // states are painted
 	mute   bool // only what cannot be left out is written
+	width  int  // of a terminal: lines break between words; 0: they are not broken
 
 	mu   sync.Mutex
 	err  error
@@ -72,7 +73,31 @@ func (p *paper) line(format string, args ...any) {
 }
 
 // loud writes a line that --quiet does not leave out.
-func (p *paper) loud(format string, args ...any) { p.raw(calm(fmt.Sprintf(format, args...)) + "\n") }
+func (p *paper) loud(format string, args ...any) {
+	text := calm(fmt.Sprintf(format, args...))
+	if p.width < minWidth {
+		p.raw(text + "\n")
+		return
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		p.broken(line)
+	}
+}
+
+// minWidth is the narrowest terminal for which lines are broken.
+const minWidth = 20
+
+// broken writes a line in pieces that fit; those behind the first stand below its words.
+func (p *paper) broken(line string) {
+	words := strings.TrimLeft(line, " ")
+	indent := line[:min(len(line)-len(words), p.width/2)]
+	for i, piece := range board.Wrap(words, p.width-len(indent)-2) {
+		if i == 1 {
+			indent += "  "
+		}
+		p.raw(indent + piece + "\n")
+	}
+}
 
 // doc writes one JSON document on one line.
 func (p *paper) doc(v any) {
@@ -108,21 +133,31 @@ func (p *paper) table(rows [][]string) {
 		}
 	}
 	for _, row := range rows {
-		var b strings.Builder
-		last := len(row) - 1
-		for last >= 0 && row[last] == "" {
-			last--
-		}
-		for i, cell := range row[:last+1] {
-			cell = calm(cell)
-			b.WriteString(p.painted(cell))
-			if i < last {
-				b.WriteString(strings.Repeat(" ", widths[i]-board.Width(cell)+2))
-			}
-		}
-		p.raw(strings.TrimRight(b.String(), " ") + "\n")
+		p.row(row, widths)
 	}
 }
+
+// row writes one row of a table. On a terminal the cells that do not fit stand
+// below it.
+func (p *paper) row(row []string, widths []int) {
+	var b strings.Builder
+	at, rest := 0, []string(nil)
+	for i, cell := range row {
+		cell = calm(cell)
+		if at += widths[i] + 2; p.width >= minWidth && i > 0 && at-widths[i]-2+board.Width(cell) > p.width {
+			rest = row[i:]
+			break
+		}
+		b.WriteString(p.painted(cell) + strings.Repeat(" ", widths[i]-board.Width(cell)+2))
+	}
+	p.raw(strings.TrimRight(b.String(), " ") + "\n")
+	if below := strings.TrimSpace(strings.Join(rest, "  ")); below != "" {
+		p.broken(strings.Repeat(" ", belowIndent) + calm(below))
+	}
+}
+
+// belowIndent sets what stands below a row apart from the next row.
+const belowIndent = 6
 
 func (p *paper) painted(cell string) string {
 	if !p.colour {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,7 +31,7 @@ func TestRunEndsWithTheCodeOfTheJob(t *testing.T) {
 		{"done, but only eyes can confirm", job.Ready, job.Finished{NeedsEyes: []string{"the card: no model could look at it"}}, 7, "no model could look at it"},
 		{"a job that waits for a person", job.WaitingForPerson, job.Finished{Reason: "a conflict"}, 7, "Waiting for you: a conflict"},
 		{"a job that waits for a key", job.WaitingForPerson, job.Finished{Reason: "no key", Code: job.CodeKey}, 4, "Waiting for you: no key"},
-		{"a job stopped at its budget", job.StoppedAtBudget, job.Finished{}, 5, "relo retry 01a22de0-303b --budget N"},
+		{"a job stopped at its budget", job.StoppedAtBudget, job.Finished{}, 5, "relo resume 01a22de0-303b --budget N"},
 		{"a failed job", job.Failed, job.Finished{Reason: "attempts are spent"}, 3, "Failed: attempts are spent"},
 		{"a job that failed at a key", job.Failed, job.Finished{Code: job.CodeKey}, 4, "Failed"},
 		{"a job that somebody cancelled", job.Cancelled, job.Finished{}, 9, "Cancelled"},
@@ -39,7 +40,7 @@ func TestRunEndsWithTheCodeOfTheJob(t *testing.T) {
 			exit, out, note := (&scene{line: story().ends(c.status, c.end)}).run(t.Context(), "run", "Match the card")
 			exits(t, exit, c.exit, note)
 			has(t, out, "Match the card: "+jobState(c.status), c.says, "0.05 USD: plan 0.05 (1 request)", "relo/"+jobID, "Next")
-			has(t, note, "not confined", "no daemon is running: everything runs in this process", "Draw the card: Running, attempt 1 on here/eyes: hard, needs eyes")
+			has(t, note, "not confined", "started the daemon (process 7)", "Draw the card: Running, attempt 1 on here/eyes: hard, needs eyes")
 
 			exit, out, note = (&scene{line: story().ends(c.status, c.end)}).run(t.Context(), "run", "Match the card", "--json")
 			exits(t, exit, c.exit, note)
@@ -118,7 +119,11 @@ func TestRunRefusesWhatItCannotFollow(t *testing.T) {
 		{"an empty text", []string{"run", " "}, "the text is empty"},
 		{"nothing on stdin", []string{"run", "-"}, "the text is empty"},
 		{"a text without quotes", []string{"run", "fix", "it"}, "put it in quotes"},
-		{"plan approval", []string{"run", "x", "--approve", "plan"}, "--approve plan is not there yet"},
+		{"the text twice", []string{"run", "x", "--file", "a/card.png"}, "the text is given twice"},
+		{"a text that is not there", []string{"run", "--file", "no.txt"}, "--file no.txt cannot be opened: no such file"},
+		{"a plan that is applied", []string{"run", "x", "--dry-run", "--apply"}, "--dry-run makes the plan and nothing else"},
+		{"a live view off a terminal", []string{"run", "x", "--progress", "tty"}, "--progress tty needs a terminal"},
+		{"an unknown progress", []string{"run", "x", "--progress", "bars"}, "it is auto, tty, plain or none"},
 		{"another approval", []string{"run", "x", "--approve", "all"}, "it is never or plan"},
 		{"a budget below nothing", []string{"run", "x", "--budget", "-1"}, "--budget is a sum in USD"},
 		{"a budget in words", []string{"run", "x", "--budget", "much"}, `invalid argument "much" for "--budget": it must be a number`},
@@ -177,7 +182,8 @@ func TestRunUsesTheDaemonThatRuns(t *testing.T) {
 	}{
 		{"it runs", true, nil, 0, app.Daemon},
 		{"it runs and is not wanted", true, []string{"--standalone"}, 0, app.Standalone},
-		{"it does not run", false, nil, 0, app.Standalone},
+		{"it does not run", false, nil, 0, app.Daemon},
+		{"it does not run and is not wanted", false, []string{"--standalone"}, 0, app.Standalone},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &scene{line: story().ends(job.Ready, job.Finished{}), daemon: c.daemon}
@@ -186,18 +192,10 @@ func TestRunUsesTheDaemonThatRuns(t *testing.T) {
 			if s.modes[0] != c.mode || (c.exit == 0 && s.closed != 1) {
 				t.Errorf("opened in mode %d, closed %d times", s.modes[0], s.closed)
 			}
+			if started := s.starts == 1; started != (!c.daemon && c.mode == app.Daemon) {
+				t.Errorf("%d daemons were started", s.starts)
+			}
 		})
-	}
-}
-
-// What runs in another process for one job ends with that job: it is no daemon.
-func TestDetachNeedsADaemon(t *testing.T) {
-	s := &scene{line: story()}
-	exit, out, note := s.run(t.Context(), "run", "x", "--detach")
-	exits(t, exit, exitAway, note)
-	has(t, note, "no daemon is running", "start relo serve")
-	if out != "" || len(s.modes) > 0 || s.line.asked() != "" {
-		t.Errorf("stdout is %q, opened %d times, asked %q", out, len(s.modes), s.line.asked())
 	}
 }
 
@@ -280,7 +278,7 @@ func TestASignalCancelsTheJobOrLeavesTheView(t *testing.T) {
 					ctx, signal := context.WithCancelCause(t.Context())
 					time.AfterFunc(5*time.Second, func() { signal(&SignalError{Number: c.signal}) })
 					s := &scene{line: cancelling(story()), daemon: c.daemon, terminal: c.terminal}
-					exit, out, note := s.run(ctx, append([]string{"run", "x"}, flags...)...)
+					exit, out, note := s.run(ctx, append([]string{"run", "x", "--standalone=" + strconv.FormatBool(!c.daemon)}, flags...)...)
 					exits(t, exit, c.exit, note)
 					if got := strings.Contains(s.line.asked(), "job.cancel"); got != c.cancels {
 						t.Errorf("cancelled: %v", got)
@@ -313,7 +311,7 @@ func TestTheTimeIsOver(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &scene{line: cancelling(story()), daemon: c.daemon}
-				exit, _, note := s.run(t.Context(), "run", "x", "--timeout", "85s")
+				exit, _, note := s.run(t.Context(), "run", "x", "--timeout", "85s", "--standalone="+strconv.FormatBool(!c.daemon))
 				exits(t, exit, exitTimeout, note)
 				if got := strings.Contains(s.line.asked(), "job.cancel"); got != c.cancels {
 					t.Errorf("cancelled: %v", got)

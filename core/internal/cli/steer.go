@@ -41,48 +41,34 @@ func (s *shell) pause(ctx context.Context, l *link, id string) error {
 
 func (s *shell) resumeCmd() *cobra.Command {
 	var f budgetFlag
-	var progress string
 	c := &cobra.Command{
 		Use: "resume ID", Short: "Let a paused job, or one that stopped at its budget, go on",
 		Long: "Let a paused job go on from where it was, or with --budget one that stopped at its budget.\n" +
-			"Without a running daemon the work is done in this process, to its end.",
+			"A daemon is started when none runs.",
 		Args: exactly("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c); err != nil {
 				return err
 			}
-			return s.resume(c.Context(), protocol.Resume{ID: args[0], Budget: f.given}, progress)
+			q := protocol.Resume{ID: args[0], Budget: f.given}
+			return s.working(c.Context(), func(l *link) error { return s.resume(c.Context(), l, q) })
 		},
 	}
 	f.add(c, "the job's new bound in USD, what it cost so far included (default: the one it has)")
-	progressFlag(c, &progress)
 	return c
 }
 
-func (s *shell) resume(ctx context.Context, q protocol.Resume, progress string) error {
-	progress, err := s.progressOf(progress)
+func (s *shell) resume(ctx context.Context, l *link, q protocol.Resume) error {
+	doc, err := l.Resume(ctx, q)
 	if err != nil {
 		return err
 	}
-	return s.working(ctx, func(l *link) error {
-		before, err := l.Show(ctx, q.ID)
-		if err != nil {
-			return err
-		}
-		doc, err := l.Resume(ctx, q)
-		if err != nil {
-			return err
-		}
-		if l.here {
-			return s.stayHere(ctx, l, doc.Job, before.Seq, progress)
-		}
-		if s.json {
-			s.out.doc(doc)
-			return nil
-		}
-		s.out.line("job %s goes on; %s follows it", short(doc.Job), s.hint("watch", doc.Job))
+	if s.json {
+		s.out.doc(doc)
 		return nil
-	})
+	}
+	s.out.line("job %s goes on; %s follows it", short(doc.Job), s.hint("watch", doc.Job))
+	return nil
 }
 
 // working opens the API where work is done, for one command.

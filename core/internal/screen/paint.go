@@ -32,16 +32,21 @@ func Paint(l board.Line, colour bool) string {
 }
 
 // paint gives what must be written so that a screen that shows rows shows
-// lines, and the rows that it then has.
-func paint(rows []string, lines []board.Line, colour bool) (string, []string) {
+// lines, and the rows that it then has. What is behind a row is cleared, unless
+// the row fills its width: a terminal would then clear its last character.
+func paint(rows []string, lines []board.Line, width int, colour bool) (string, []string) {
 	var b strings.Builder
 	now := make([]string, max(len(lines), len(rows)))
 	for i := range now {
+		rest := "\x1b[K"
 		if i < len(lines) {
 			now[i] = Paint(lines[i], colour)
+			if board.Width(lines[i].String()) >= width {
+				rest = ""
+			}
 		}
 		if i >= len(rows) || rows[i] != now[i] {
-			fmt.Fprintf(&b, "\x1b[%d;1H%s\x1b[K", i+1, now[i])
+			fmt.Fprintf(&b, "\x1b[%d;1H%s%s", i+1, now[i], rest)
 		}
 	}
 	return b.String(), now

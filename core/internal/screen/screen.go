@@ -99,7 +99,7 @@ func (s *Screen) Draw(lines []board.Line, size board.Size) error {
 	if size != s.size {
 		clear, s.rows, s.size = "\x1b[2J", nil, size
 	}
-	text, rows := paint(s.rows, lines, s.colour)
+	text, rows := paint(s.rows, lines, size.Width, s.colour)
 	if text == "" && clear == "" {
 		return nil
 	}

@@ -76,9 +76,9 @@ func TestOnlyChangedRowsAreWritten(t *testing.T) {
 		var last []board.Line
 		for range rapid.IntRange(1, 5).Draw(t, "frames") {
 			last = frame(t)
-			_, rows = paint(rows, last, true)
+			_, rows = paint(rows, last, 80, true)
 		}
-		if text, rows = paint(rows, last, true); text != "" {
+		if text, rows = paint(rows, last, 80, true); text != "" {
 			t.Fatalf("the same frame again writes %q", text)
 		}
 		for i, r := range rows {
@@ -91,7 +91,16 @@ func TestOnlyChangedRowsAreWritten(t *testing.T) {
 			}
 		}
 	})
-	if text, _ := paint([]string{"a", "b", "c"}, []board.Line{{{Text: "a"}}, {{Text: "x"}}, {{Text: "c"}}}, false); text != "\x1b[2;1Hx\x1b[K" {
+	if text, _ := paint([]string{"a", "b", "c"}, []board.Line{{{Text: "a"}}, {{Text: "x"}}, {{Text: "c"}}}, 80, false); text != "\x1b[2;1Hx\x1b[K" {
+		t.Errorf("%q", text)
+	}
+}
+
+// A terminal whose cursor stands behind the last column clears the character
+// that it has just written.
+func TestAFullRowKeepsItsLastCharacter(t *testing.T) {
+	t.Parallel()
+	if text, _ := paint(nil, []board.Line{{{Text: "abcd"}}, {{Text: "幅幅"}}, {{Text: "abc"}}}, 4, false); strings.Count(text, "\x1b[K") != 1 {
 		t.Errorf("%q", text)
 	}
 }
