@@ -127,7 +127,7 @@ func (r *Repo) mergedAs(ctx context.Context, start, head, attempt string) (strin
 // --merge-base` came with 2.40, so both sides are dressed as children of base
 // first, which makes base their merge base in every version.
 func (r *Repo) threeWay(ctx context.Context, base, ours, theirs string) (tree string, conflicts []Conflict, err error) {
-	base, err = r.Resolve(ctx, base)
+	base, err = r.resolved(ctx, base)
 	if err != nil {
 		return "", nil, err
 	}

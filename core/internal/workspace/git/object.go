@@ -118,12 +118,23 @@ func (r *Repo) SetRef(ctx context.Context, ref, commit string) error {
 	if err := checkRef(ref); err != nil {
 		return err
 	}
-	id, err := r.Resolve(ctx, commit)
+	id, err := r.resolved(ctx, commit)
 	if err != nil {
 		return err
 	}
 	_, err = r.run(ctx, call{at: r.home, plain: true, args: []string{"update-ref", "--no-deref", ref, id}})
 	return err
+}
+
+var fullID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// resolved is Resolve for a call that goes on to a command which itself refuses
+// an id that is not there: a full one is not asked for twice.
+func (r *Repo) resolved(ctx context.Context, rev string) (string, error) {
+	if fullID.MatchString(rev) {
+		return rev, nil
+	}
+	return r.Resolve(ctx, rev)
 }
 
 // DeleteRef removes a ref of Relo; one that is not there is fine.

@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -22,6 +23,8 @@ type hands struct {
 	repo *Repo
 	root *os.Root
 	temp string // the name of the temporary file in each folder
+
+	noModes func() (bool, error) // asked once at most
 }
 
 func (r *Repo) hands(ctx context.Context) (*hands, error) {
@@ -32,7 +35,10 @@ func (r *Repo) hands(ctx context.Context) (*hands, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the folder: %w", err)
 	}
-	return &hands{repo: r, root: root, temp: ".relo-apply.tmp"}, nil
+	return &hands{
+		repo: r, root: root, temp: ".relo-apply.tmp",
+		noModes: sync.OnceValues(func() (bool, error) { return r.ignoresModes(ctx) }),
+	}, nil
 }
 
 func (h *hands) close() { _ = h.root.Close() }
@@ -178,7 +184,7 @@ func (h *hands) holds(ctx context.Context, name string, info fs.FileInfo, want s
 		return false, nil
 	}
 	if info.Mode()&0o100 != 0 != (want.mode == "100755") {
-		if sameBits, err := h.repo.ignoresModes(ctx); err != nil || !sameBits {
+		if sameBits, err := h.noModes(); err != nil || !sameBits {
 			return false, err
 		}
 	}
