@@ -203,6 +203,9 @@ func names(found []*record.DamageError, id string) bool {
 
 // flips draws places over a file, evenly, and what is done to the byte there.
 func flips(size, many int, f func(at int, mask byte)) {
+	if raced {
+		many = max(1, many/8) // each place is the same code, and one process at a time
+	}
 	r := rand.New(rand.NewPCG(1, uint64(size))) // the same places each time
 	for i := range many {
 		at := i*size/many + r.IntN(max(1, size/many))
@@ -231,7 +234,7 @@ func TestAFlippedByteOfAClosedRecordIsTold(t *testing.T) {
 		r.examine(t, clean.lay(t, "record.db", flip(at, mask)), want, true, fmt.Sprintf("byte %d ^ %#x", at, mask))
 	})
 	t.Logf("%+v", r)
-	if r.refused == 0 || r.told == 0 || r.job == 0 {
+	if !raced && (r.refused == 0 || r.told == 0 || r.job == 0) {
 		t.Errorf("the places do not reach every kind of end: %+v", r)
 	}
 }
@@ -266,7 +269,7 @@ func TestAFlippedByteOfACrashedRecordNeverMakesAWrongState(t *testing.T) {
 		r.examine(t, left.lay(t, "record.db", flip(at, mask)), want, false, fmt.Sprintf("byte %d ^ %#x", at, mask))
 	})
 	t.Logf("%+v", r)
-	if r.told == 0 || r.job == 0 || r.same == 0 {
+	if !raced && (r.told == 0 || r.job == 0 || r.same == 0) {
 		t.Errorf("the places do not reach every kind of end: %+v", r)
 	}
 }
@@ -295,7 +298,7 @@ func TestADamagedLogIsTold(t *testing.T) {
 		r.examine(t, left.lay(t, "record.db-shm", flip(at, mask)), want, true, fmt.Sprintf("byte %d of the log's index ^ %#x", at, mask))
 	})
 	t.Logf("%+v", r)
-	if r.told < 40 || r.refused != 0 {
+	if r.told <= r.same || r.refused != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -336,7 +339,7 @@ func TestADamagedSealOrMarkIsNone(t *testing.T) {
 		r.examine(t, clean.lay(t, name, func([]byte) []byte { return nil }), want, true, "no "+name)
 		r.examine(t, clean.lay(t, name, func(b []byte) []byte { return b[:len(b)/2] }), want, true, "half "+name)
 	}
-	if r != (result{same: 24}) {
+	if r.same == 0 || r != (result{same: r.same}) {
 		t.Errorf("%+v", r)
 	}
 }
