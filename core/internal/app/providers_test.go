@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,8 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"bytes"
 
 	"github.com/google/go-cmp/cmp"
 

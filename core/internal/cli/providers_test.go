@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -19,9 +20,7 @@ func machine(t *testing.T, config string, env map[string]string) *scene {
 	t.Helper()
 	home := t.TempDir()
 	all := map[string]string{"HOME": home, "RELO_HOME": home, "XDG_RUNTIME_DIR": home, "RELO_LOCAL_SERVERS": "none"}
-	for name, value := range env {
-		all[name] = value
-	}
+	maps.Copy(all, env)
 	c := &scene{dir: t.TempDir(), env: all}
 	if config != "" {
 		if err := os.WriteFile(filepath.Join(home, "relo.json"), []byte(config), 0o600); err != nil {

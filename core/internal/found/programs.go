@@ -73,13 +73,12 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 // pick is a command that prints one field of another program's file, at the time
 // the key is needed: the key stays where it is. words is empty when there is one.
 func (p Place) pick(file string, fields ...string) (ref, words string) {
-	path := ""
 	for _, f := range fields {
 		if !plainName.MatchString(f) {
 			return "", "its name cannot be put into a command"
 		}
-		path += `["` + f + `"]`
 	}
+	path := `["` + strings.Join(fields, `"]["`) + `"]`
 	if strings.ContainsAny(file, "'\n") {
 		return "", "its path cannot be put into a command"
 	}
@@ -175,16 +174,15 @@ func (c openCodeProvider) offer(p Place, id, file string) Offered {
 		o.KeyRef, o.Words = "env:"+text[len("{env:"):len(text)-1], "a provider in OpenCode's settings, its key in a variable"
 		return o
 	}
-	switch {
-	case text == "":
+	if text == "" {
 		o.Words = "a provider in OpenCode's settings, without a key there"
-	default:
-		o.KeyRef, o.Words = p.pick(file, "provider", id, "options", "apiKey")
-		if strings.HasSuffix(file, ".jsonc") {
-			o.KeyRef, o.Words = "", "the file has comments, which jq does not read"
-		}
-		o.Words = keptWords("OpenCode's settings", o.Words)
+		return o
 	}
+	o.KeyRef, o.Words = p.pick(file, "provider", id, "options", "apiKey")
+	if strings.HasSuffix(file, ".jsonc") {
+		o.KeyRef, o.Words = "", "the file has comments, which jq does not read"
+	}
+	o.Words = keptWords("OpenCode's settings", o.Words)
 	return o
 }
 

@@ -54,11 +54,9 @@ func System(getenv func(string) string) *Ring {
 // machine is go-keyring's choice for the system.
 type machine struct{}
 
-func (machine) Set(s, user, password string) error   { return system.Set(s, user, password) }
-func (machine) Get(s, user string) (string, error)   { return system.Get(s, user) }
-func (machine) Delete(s, user string) error          { return system.Delete(s, user) }
-func (m *memory) Set(_, user, password string) error { return m.do(func() { m.keys[user] = password }) }
-func (m *memory) Delete(_, user string) error        { return m.do(func() { delete(m.keys, user) }) }
+func (machine) Set(s, user, password string) error { return system.Set(s, user, password) }
+func (machine) Get(s, user string) (string, error) { return system.Get(s, user) }
+func (machine) Delete(s, user string) error        { return system.Delete(s, user) }
 
 // Memory is a keyring that is forgotten with the process, for tests.
 func Memory() *Ring {
@@ -70,10 +68,17 @@ type memory struct {
 	keys map[string]string
 }
 
-func (m *memory) do(f func()) error {
+func (m *memory) Set(_, user, password string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f()
+	m.keys[user] = password
+	return nil
+}
+
+func (m *memory) Delete(_, user string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.keys, user)
 	return nil
 }
 

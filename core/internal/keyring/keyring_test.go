@@ -61,7 +61,7 @@ func TestWhatIsNotReadBackIsNotStored(t *testing.T) {
 
 func TestAServiceThatIsNotThereIsNamedWithWhatToUseInstead(t *testing.T) {
 	t.Parallel()
-	r := &Ring{store: odd{err: errors.New("The name org.freedesktop.secrets was not provided by any .service files")}, ready: func() error { return nil }} //nolint:staticcheck // the bus's own words
+	r := &Ring{store: odd{err: errors.New("The name org.freedesktop.secrets was not provided by any .service files")}, ready: func() error { return nil }}
 	if _, err := r.Get(t.Context(), "acme"); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), Instead) {
 		t.Errorf("%v", err)
 	}

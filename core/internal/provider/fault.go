@@ -170,16 +170,16 @@ var (
 
 // hint says what to do about the fault.
 func (e *Error) hint(p Place) string {
-	switch e.Fault {
-	case FaultKey, FaultNoKey:
+	if e.Fault == FaultKey || e.Fault == FaultNoKey {
 		return KeyHint(p.KeyRef, e.Provider)
-	case FaultModel:
+	}
+	if e.Fault == FaultModel {
 		return fmt.Sprintf("relo providers test %s lists what it has", e.Provider)
 	}
 	return hints[e.Fault]
 }
 
-var hints = map[Fault]string{
+var hints = map[Fault]string{ //nolint:gosec // words, no credentials
 	FaultCredit: "add credit at the provider, or name another model",
 	FaultAccess: "ask for access at the provider, or name another model",
 	FaultPath:   "look at the provider's url; most end in /v1",
