@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -95,7 +96,7 @@ type newborn struct {
 	from int64 // where its part of the log begins
 }
 
-// launch starts the program without a terminal. Its environment is this one's.
+// launch starts the program without a terminal.
 func (e Env) launch() (*newborn, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -103,7 +104,7 @@ func (e Env) launch() (*newborn, error) {
 	}
 	b := &newborn{env: e, log: e.logFile("daemon")}
 	home := e.places().State
-	if err := errors.Join(os.MkdirAll(home, 0o700), os.MkdirAll(strings.TrimSuffix(b.log, "/daemon.log"), 0o700)); err != nil {
+	if err := errors.Join(os.MkdirAll(home, 0o700), os.MkdirAll(filepath.Dir(b.log), 0o700)); err != nil {
 		return nil, fmt.Errorf("make Relo's folder: %w", err)
 	}
 	log, err := os.OpenFile(b.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // Relo's own state folder
@@ -116,8 +117,8 @@ func (e Env) launch() (*newborn, error) {
 	}
 	cmd := exec.Command(self, "serve") //nolint:gosec,noctx // this program itself; it outlives who starts it
 	cmd.Dir, cmd.Stdout, cmd.Stderr = home, log, log
-	cmd.Env = os.Environ()
-	if e.Getenv("RELO_HOME") != "" { // it may be a path from the folder where we are
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "RELO_BUDGET=") }) // of this one run, which says it itself
+	if e.Getenv("RELO_HOME") != "" {                                                                               // it may be a path from the folder where we are
 		cmd.Env = append(cmd.Env, "RELO_HOME="+e.places().Config)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -212,6 +212,9 @@ func (s *shell) run(ctx context.Context, f runFlags, arg string) error {
 	if cfg, err = s.firstConfig(ctx, env, cfg, f.yes); err != nil {
 		return err
 	}
+	if f.budget.given == nil && s.getenv("RELO_BUDGET") != "" {
+		f.budget.given = cfg.Budget.PerJob // the daemon has an environment of its own
+	}
 	waiting := ctx
 	if f.timeout > 0 {
 		var stop context.CancelFunc
