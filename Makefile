@@ -2,7 +2,7 @@
 # the modules are in Go's cache nothing here asks a network.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test check format vet lint house race bench e2e fmt generate clean
+.PHONY: help build demo test check format vet lint house race bench e2e fmt generate install dist clean
 
 GO       ?= go
 BENCH    ?= .
@@ -68,8 +68,24 @@ fmt: $(LINT) ## formats the code
 generate: ## writes generated files again
 	$(GO) generate ./...
 
+PREFIX ?= /usr/local
+SHARE   = $(DESTDIR)$(PREFIX)/share
+
+install: build ## program, man pages and completions; PREFIX=/usr/local DESTDIR=
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
+		$(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	install -m 755 bin/relo $(DESTDIR)$(PREFIX)/bin/relo
+	install -m 644 man/man1/*.1 $(SHARE)/man/man1
+	bin/relo completion bash > $(SHARE)/bash-completion/completions/relo
+	bin/relo completion zsh > $(SHARE)/zsh/site-functions/_relo
+	bin/relo completion fish > $(SHARE)/fish/vendor_completions.d/relo.fish
+
+dist: ## dist/: what install puts in place, for a package
+	rm -rf dist
+	@$(MAKE) --no-print-directory install DESTDIR=dist PREFIX=
+
 clean: ## removes what was built here
-	rm -rf bin/relo tmp
+	rm -rf bin/relo dist tmp
 
 # First from Go's module cache alone, so that a machine without a network that has
 # the modules is served too; then as usual.
