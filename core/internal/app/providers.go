@@ -164,6 +164,15 @@ func TidyKey(text string) (secret.Value, error) {
 	return secret.New(text), nil
 }
 
+// CanStore says whether a key of this name could be stored, before anybody is
+// asked for one. The error says what to use instead.
+func (p Providers) CanStore(ctx context.Context, name string) error {
+	if _, err := p.ring().Get(ctx, name); err != nil && !errors.Is(err, keyring.ErrAbsent) {
+		return keyringFault(err)
+	}
+	return nil
+}
+
 // store puts a key into the keyring. undo puts back what was there.
 func (p Providers) store(ctx context.Context, name string, key secret.Value) (undo func() error, err error) {
 	ring := p.ring()

@@ -147,7 +147,8 @@ func (s *shell) providersAdd(ctx context.Context, a app.Addition, f addFlags) er
 	if a.KeyRef, err = f.reference(); err != nil {
 		return err
 	}
-	if a.Key, err = s.keyOf(ctx, a, f, cfg); err != nil {
+	ways := keyWays{addFlags: f, canStore: p.CanStore}
+	if a.Key, err = s.keyOf(ctx, a, ways, cfg); err != nil {
 		return err
 	}
 	done, err := p.Add(ctx, a)
@@ -206,9 +207,15 @@ func (f addFlags) reference() (string, error) {
 	return ref, nil
 }
 
+// keyWays are the flags and whether there is a keyring.
+type keyWays struct {
+	addFlags
+	canStore func(ctx context.Context, name string) error
+}
+
 // keyOf gets the key itself when it is to be stored: from stdin, or by asking. A
 // new provider that usually needs one is asked for when nothing else was said.
-func (s *shell) keyOf(ctx context.Context, a app.Addition, f addFlags, cfg *config.Config) (secret.Value, error) {
+func (s *shell) keyOf(ctx context.Context, a app.Addition, f keyWays, cfg *config.Config) (secret.Value, error) {
 	if f.keyStdin {
 		return s.stdinKey()
 	}
@@ -219,6 +226,9 @@ func (s *shell) keyOf(ctx context.Context, a app.Addition, f addFlags, cfg *conf
 		return secret.Value{}, &usageError{
 			words: fmt.Sprintf("%s needs a key, and nobody can be asked for it here", a.Name), hint: "pass --key-stdin, --key-env NAME, --key-file PATH or --key-cmd COMMAND",
 		}
+	}
+	if err := f.canStore(ctx, a.Name); err != nil { // nobody should type a key for nothing
+		return secret.Value{}, err
 	}
 	return s.askKey(ctx, a.Name)
 }

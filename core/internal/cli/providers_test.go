@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/relo-dev/relo/core/internal/app"
+	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/provider/double"
 )
 
@@ -182,6 +183,48 @@ func TestConfigInitNeverWritesUnaskedOrOver(t *testing.T) {
 				if err != nil || string(old) != c.config {
 					t.Errorf("%v: %s", err, old)
 				}
+			}
+		})
+	}
+}
+
+func TestNobodyTypesAKeyForNothing(t *testing.T) {
+	t.Parallel()
+	c := machine(t, "", nil)
+	c.terminal = true
+	exit, _, stderr := c.real(t.Context(), "providers", "add", "openai")
+	exits(t, exit, exitKey, stderr)
+	has(t, stderr, "there is no keyring here", "--key-env NAME")
+	if strings.Contains(stderr, "Key for openai") {
+		t.Errorf("it was asked for all the same:\n%s", stderr)
+	}
+}
+
+func TestTheFirstRunOffersAndGoesOnOnlyAfterAYes(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		why, stdin string
+		terminal   bool
+		args       []string
+		exit       int
+		written    bool
+		says       string
+	}{
+		{"nobody to ask", "", false, nil, exitUsage, false, "found here: mistral. Nothing is used before you say so"},
+		{"a person says no", "n\n", true, nil, exitPerson, false, "nothing was written"},
+		{"a person says yes", "y\n", true, []string{"--approve", "never"}, exitDone, true, "and go on? [y/N] wrote "},
+		{"--yes", "", false, []string{"--yes"}, exitDone, true, "plans   mistral/mistral-medium-latest"},
+	}
+	for _, c := range tests {
+		t.Run(c.why, func(t *testing.T) {
+			t.Parallel()
+			m := machine(t, "", map[string]string{"MISTRAL_API_KEY": "k"})
+			m.stdin, m.terminal, m.line = c.stdin, c.terminal, story().ends(job.Ready, job.Finished{})
+			exit, _, stderr := m.real(t.Context(), append([]string{"run", "x", "--standalone", "--progress", "plain"}, c.args...)...)
+			exits(t, exit, c.exit, stderr)
+			has(t, stderr, c.says)
+			if (m.file(t) != "") != c.written || (len(m.line.calls()) > 0) != c.written {
+				t.Errorf("wrote %q, asked %q", m.file(t), m.line.asked())
 			}
 		})
 	}

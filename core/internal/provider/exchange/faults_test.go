@@ -14,7 +14,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -234,6 +236,8 @@ func TestAConnectionThatFailsIsReadForAPerson(t *testing.T) {
 		words, hint string
 	}{
 		{"nobody listens", "http://" + closed, nil, httpwire.TroubleRefused, "nothing listens at " + closed + " (connection refused)", "start the server, or look at the port in the provider's url"},
+		{"no way there", "http://acme.example/v1", dials(syscall.EHOSTUNREACH), httpwire.TroubleAway, "there is no way to acme.example from here", "look at the network, a VPN or a firewall"},
+		{"no answer to the knock", "http://acme.example/v1", dials(os.ErrDeadlineExceeded), httpwire.TroubleAway, "acme.example does not answer: the connection timed out", "look at the network, a VPN or a firewall"},
 		{"no such host", "http://acme.invalid/v1", noNames(), httpwire.TroubleHost, `there is no host "acme.invalid"`, "look at the provider's url, and whether this machine is online"},
 		{
 			"an authority that nobody knows", "https://" + secureAt, nil, httpwire.TroubleAuthority,
@@ -267,6 +271,16 @@ func TestAConnectionThatFailsIsReadForAPerson(t *testing.T) {
 			}
 		})
 	}
+}
+
+// dials is a client whose connections fail like this.
+func dials(err error) *http.Client {
+	t := httpwire.Transport()
+	t.Proxy = nil
+	t.DialContext = func(_ context.Context, network, _ string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
+	}
+	return &http.Client{Transport: t}
 }
 
 // noNames is a client for which no name exists, without asking the network's name server.
