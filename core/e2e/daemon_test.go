@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -187,9 +188,7 @@ func (w *world) rewrite(change map[string]any) {
 	if err := json.Unmarshal(text, &doc); err != nil {
 		w.t.Fatal(err)
 	}
-	for k, v := range change {
-		doc[k] = v
-	}
+	maps.Copy(doc, change)
 	w.write(name, asJSON(doc))
 }
 

@@ -191,8 +191,9 @@ func unfinished(s job.Status) bool {
 	switch s {
 	case job.Applied, job.Discarded, job.Failed, job.Cancelled:
 		return false
+	default:
+		return true
 	}
-	return true
 }
 
 // old reports whether nothing happened to a job for so long that it may be cleaned

@@ -107,7 +107,7 @@ func (e Env) launch() (*newborn, error) {
 	if err := errors.Join(os.MkdirAll(home, 0o700), os.MkdirAll(filepath.Dir(b.log), 0o700)); err != nil {
 		return nil, fmt.Errorf("make Relo's folder: %w", err)
 	}
-	log, err := os.OpenFile(b.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // Relo's own state folder
+	log, err := os.OpenFile(b.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the daemon's log: %w", err)
 	}

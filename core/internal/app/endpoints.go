@@ -76,7 +76,7 @@ func heldLock(name string) (*os.File, bool) {
 	if err != nil {
 		return nil, false
 	}
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil { //nolint:gosec // a descriptor fits
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil {
 		_ = f.Close() // opened to look only
 		return nil, false
 	}

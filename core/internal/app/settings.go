@@ -30,12 +30,12 @@ type settings struct {
 	seen map[string]reading // by folder; "" is the person's own
 }
 
-// reading is what a folder's files said, and the print of these files.
+// reading is what a folder's files said, and the mark of these files.
 type reading struct {
-	print string
-	cfg   *config.Config
-	book  *book
-	err   error
+	mark string
+	cfg  *config.Config
+	book *book
+	err  error
 }
 
 // foldersKept bounds how many folders' configurations are remembered; one that
@@ -51,14 +51,14 @@ func newSettings(e Env, log zerolog.Logger) *settings {
 func (s *settings) of(dir string) (*config.Config, *book, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	print := s.print(dir)
+	now := s.mark(dir)
 	last, known := s.seen[dir]
-	if known && last.print == print {
+	if known && last.mark == now {
 		return last.cfg, last.book, last.err
 	}
 	e := s.env
 	e.Dir = dir
-	next := reading{print: print}
+	next := reading{mark: now}
 	if next.cfg, next.err = Load(e); next.err == nil {
 		next.book = newBook(next.cfg, s.env.Getenv)
 		s.shelf.put(next.book)
@@ -82,11 +82,11 @@ func (s *settings) of(dir string) (*config.Config, *book, error) {
 // finds a mended provider. A faulty file changes nothing.
 func (s *settings) renew() { _, _, _ = s.of("") }
 
-// printMost is more than a config file may have; the rest is not looked at.
-const printMost = 2 << 20
+// markMost is more than a config file may have; the rest is not looked at.
+const markMost = 2 << 20
 
-// print names the content of everything that a folder's configuration comes from.
-func (s *settings) print(dir string) string {
+// mark names the content of everything that a folder's configuration comes from.
+func (s *settings) mark(dir string) string {
 	sum := sha256.New()
 	add := func(name string, open func() (io.ReadCloser, error)) {
 		f, err := open()
@@ -94,7 +94,7 @@ func (s *settings) print(dir string) string {
 			_, _ = fmt.Fprintf(sum, "%s: %v\n", name, err)
 			return
 		}
-		n, err := io.Copy(sum, io.LimitReader(f, printMost))
+		n, err := io.Copy(sum, io.LimitReader(f, markMost))
 		_, _ = fmt.Fprintf(sum, "\n%s: %d %v\n", name, n, errors.Join(err, f.Close()))
 	}
 	add("person", func() (io.ReadCloser, error) { return os.Open(s.env.places().File()) })

@@ -138,11 +138,11 @@ func TestTheShelfFindsTheNewestModelAndKeepsTheOld(t *testing.T) {
 		return m, c
 	}
 	_, first := ask("a/m")
-	if _, again := ask("a/n"); again.(keyed).Client != first.(keyed).Client { //nolint:errcheck // every client of the shelf is one
+	if _, again := ask("a/n"); again.(keyed).Client != first.(keyed).Client {
 		t.Error("a provider is dialled for each model")
 	}
 	d.mine(strings.Replace(oneRung, `"m": {}`, `"m": {"vision": true}`, 1))
-	if m, c := ask("a/m"); m.Sight.Sight.String() != "yes" || c.(keyed).Client == first.(keyed).Client { //nolint:errcheck // as above
+	if m, c := ask("a/m"); m.Sight.Sight.String() != "yes" || c.(keyed).Client == first.(keyed).Client {
 		t.Errorf("a changed row: sight %s", m.Sight.Sight)
 	}
 	d.mine(strings.NewReplacer(`"a"`, `"b"`, "a/m", "b/m").Replace(oneRung))
@@ -170,7 +170,7 @@ func TestARefusedKeyIsFetchedAnew(t *testing.T) {
 	}
 	d.shelf.forget("a")
 	second, err := d.shelf.Client(t.Context(), "a/m")
-	if err != nil || second.(keyed).Client == first.(keyed).Client { //nolint:errcheck // every client of the shelf is one
+	if err != nil || second.(keyed).Client == first.(keyed).Client {
 		t.Errorf("the same client after a refusal (%v)", err)
 	}
 }

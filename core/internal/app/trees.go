@@ -138,7 +138,7 @@ func bringOne(from, to *os.Root, name string, left *int64) (err error) {
 	if *left -= info.Size(); *left < 0 {
 		return fmt.Errorf("%s and what is before it are more than %d MiB", name, copyMost>>20)
 	}
-	if err := to.MkdirAll(path.Dir(name), 0o755); err != nil { //nolint:gosec // as git makes folders
+	if err := to.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
 	}
 	dst, err := to.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm())
