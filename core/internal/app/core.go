@@ -23,6 +23,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/logging"
 	"github.com/relo-dev/relo/core/internal/orchestrator"
 	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/record"
 	"github.com/relo-dev/relo/core/internal/rehearsal"
 	"github.com/relo-dev/relo/core/internal/store"
 	"github.com/relo-dev/relo/core/internal/toolbox"
@@ -105,6 +106,9 @@ func (c *core) open(ctx context.Context, k kind) error {
 		return err
 	}
 	c.later(c.store.Close)
+	for _, d := range c.store.Found() {
+		c.log.Error().Err(d).Msg("the record is damaged")
+	}
 	c.settings = newSettings(c.env, c.log)
 	if _, _, err := c.settings.of(""); err != nil {
 		c.log.Error().Err(err).Msg("the config cannot be used; jobs are refused until it is mended")
@@ -230,7 +234,7 @@ func (c *core) refill(ctx context.Context) error {
 			continue
 		}
 		events, err := c.store.Events(ctx, entry.ID, e.Seq, 0)
-		if err != nil {
+		if _, damaged := errors.AsType[*record.DamageError](err); err != nil && !damaged {
 			return err
 		}
 		for _, e := range events {
@@ -267,6 +271,9 @@ func (c *core) Status(ctx context.Context) (protocol.StatusDoc, error) {
 		if j.Status.Active() {
 			doc.Jobs++
 		}
+	}
+	for _, d := range c.store.Found() {
+		doc.Damages = append(doc.Damages, d.Error())
 	}
 	return doc, err
 }

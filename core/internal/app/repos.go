@@ -89,7 +89,19 @@ func (r repo) Snapshot(ctx context.Context, ref string) (orchestrator.Base, erro
 	if err != nil {
 		return orchestrator.Base{}, gitFault(err)
 	}
-	return orchestrator.Base{Root: r.Root(), Commit: s.Commit, Head: s.Head, Dirty: s.Dirty}, nil
+	return orchestrator.Base{Root: r.Root(), Commit: s.Commit, Head: s.Head, Dirty: s.Dirty, Notes: r.notes(s)}, nil
+}
+
+// notes are what the person should know of the folder that a job starts from.
+func (r repo) notes(s git.Snapshot) []string {
+	notes := s.Notes
+	switch {
+	case r.Shadow():
+		notes = append([]string{"the folder is in no git repository: Relo keeps its versions in its own state; git init there makes a repository of yours"}, notes...)
+	case s.Head == "":
+		notes = append([]string{"the repository has no commit yet: the job starts from the files as they are, and applying it commits nothing"}, notes...)
+	}
+	return notes
 }
 
 func (r repo) Look(ctx context.Context, commit string) (orchestrator.View, error) {

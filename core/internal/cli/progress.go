@@ -26,7 +26,9 @@ func (v *view) lines(e job.Event) []string {
 	switch b := e.Body.(type) {
 	case *job.Submitted:
 		from := "from commit " + b.Base[:min(len(b.Base), shortCommit)]
-		if b.Dirty > 0 {
+		if b.Head == "" { // no commit of the person's is there
+			from = "from the files as they are"
+		} else if b.Dirty > 0 {
 			from += ", which holds your " + count(b.Dirty, "uncommitted change", "uncommitted changes")
 		}
 		return []string{fmt.Sprintf("job %s: Planning, %s", short(e.Job), from)}

@@ -53,6 +53,9 @@ func (o *Orchestrator) Submit(ctx context.Context, s protocol.Submit) (protocol.
 	o.mu.Unlock()
 	err = r.do(ctx, func(t *turn) error {
 		t.emit(job.Event{Kind: job.KindSubmitted, Body: body})
+		for _, words := range base.Notes {
+			t.notice("info", "%s", words)
+		}
 		return nil
 	})
 	if err != nil {

@@ -76,7 +76,8 @@ type Base struct {
 	Root   string
 	Commit string
 	Head   string
-	Dirty  int // uncommitted changes that the commit holds
+	Dirty  int      // uncommitted changes that the commit holds
+	Notes  []string // what is unusual about the folder, or not carried, in words for the person
 }
 
 // View is a repository at a commit.

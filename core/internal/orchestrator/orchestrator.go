@@ -142,6 +142,9 @@ func (o *Orchestrator) resume(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	if r.damage != nil {
+		return r.damage
+	}
 	if err := r.writeOff(ctx); err != nil {
 		return err
 	}
@@ -171,7 +174,8 @@ func (o *Orchestrator) run(ctx context.Context, id string) (*run, error) {
 		return r, nil
 	}
 	state, folded, err := o.read(ctx, id)
-	if err != nil {
+	damage, damaged := errors.AsType[*record.DamageError](err)
+	if err != nil && (!damaged || state == nil) {
 		return nil, err
 	}
 	if state.Seq == 0 {
@@ -182,13 +186,14 @@ func (o *Orchestrator) run(ctx context.Context, id string) (*run, error) {
 		o.Log.Error().Str("job", id).Err(err).Msg("the config of the job's folder cannot be used")
 	}
 	r := newRun(o, id, state, rules)
-	r.unruly, r.folded = err, folded
+	r.unruly, r.folded, r.damage = err, folded, damage
 	o.runs[id] = r
 	return r, nil
 }
 
-// read gives a job's state from the record, and up to which event it need not be
-// folded again: its snapshot and what came after it.
+// read gives a job's state from the record: of a damaged journal what can be
+// believed, with *record.DamageError. folded says up
+// to which event a snapshot has it.
 func (o *Orchestrator) read(ctx context.Context, id string) (state *job.Job, folded int64, err error) {
 	state = &job.Job{Tasks: map[string]*job.Task{}}
 	snap, ok, err := o.Journal.Snapshot(ctx, id)
@@ -202,15 +207,15 @@ func (o *Orchestrator) read(ctx context.Context, id string) (state *job.Job, fol
 		}
 	}
 	events, err := o.Journal.Events(ctx, id, folded, 0)
-	if err != nil {
+	if _, damaged := errors.AsType[*record.DamageError](err); err != nil && !damaged {
 		return nil, 0, err
 	}
-	for _, e := range events {
+	for _, e := range events { // of a damaged journal: those before the damage
 		if err := state.Apply(e); err != nil {
 			return nil, 0, fmt.Errorf("read the record: %w", err)
 		}
 	}
-	return state, folded, nil
+	return state, folded, err
 }
 
 func notFound(id string) error {

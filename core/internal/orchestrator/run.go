@@ -10,6 +10,7 @@ import (
 
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/ledger"
+	"github.com/relo-dev/relo/core/internal/protocol"
 	"github.com/relo-dev/relo/core/internal/record"
 )
 
@@ -19,7 +20,8 @@ type run struct {
 	o      *Orchestrator
 	id     string
 	rules  Rules
-	unruly error // why there are no rules
+	unruly error               // why there are no rules
+	damage *record.DamageError // of its journal: the job is only shown
 
 	conducted atomic.Bool // what is due is done; else the job is only shown
 
@@ -62,6 +64,9 @@ type turn struct {
 func (r *run) do(ctx context.Context, f func(*turn) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.damage != nil {
+		return &protocol.Error{Code: protocol.CodeDamaged, Message: r.damage.Error(), Hint: "relo doctor says more; its branch " + branchOf(r.id) + " is as it was"}
+	}
 	if r.torn {
 		if err := r.reload(ctx); err != nil {
 			return err

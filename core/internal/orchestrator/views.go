@@ -138,6 +138,9 @@ func (o *Orchestrator) Show(ctx context.Context, id string) (protocol.JobDoc, er
 		Cost: j.Cost.USD(), KnownCost: j.Cost.Known, Unpriced: j.Cost.Unknown, Requests: j.Cost.Requests, Summary: j.Summary, Seq: j.Seq,
 		Notices: j.Notices, Attachments: j.Images, At: j.At, End: j.End, Tasks: []protocol.TaskDoc{}, Approve: j.Approve,
 	}
+	if r.damage != nil {
+		doc.Notices = append(slices.Clone(doc.Notices), job.Notice{Level: "error", Words: r.damage.Error()})
+	}
 	if j.End != nil {
 		doc.NeedsEyes, doc.Branch = j.End.NeedsEyes, j.End.Branch
 	}

@@ -45,6 +45,7 @@ const (
 	CodeProvider    = "provider"
 	CodeUnreachable = "unreachable"
 	CodeUnapplied   = "unapplied_work"
+	CodeDamaged     = "damaged"
 )
 
 // Attachment is a picture that comes with a job. Its bytes were put as a blob before.
@@ -284,7 +285,8 @@ type StatusDoc struct {
 	Jobs    int         `json:"jobs"` // active
 	Here    bool        `json:"standalone,omitempty"`
 	Started time.Time   `json:"started"`
-	Home    string      `json:"home,omitempty"` // folder of the record
+	Home    string      `json:"home,omitempty"`    // folder of the record
+	Damages []string    `json:"damages,omitempty"` // found in the record since the start, in words
 }
 
 // WorkerDoc is one worker.

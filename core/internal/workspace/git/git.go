@@ -96,6 +96,9 @@ func (r *Repo) head(ctx context.Context) (string, error) {
 // Root is the person's working tree, an absolute path.
 func (r *Repo) Root() string { return r.home.tree }
 
+// Shadow reports whether the folder knows nothing of the repository: Relo keeps it elsewhere.
+func (r *Repo) Shadow() bool { return r.shadow }
+
 // Dir is the git folder that all worktrees share, an absolute path.
 func (r *Repo) Dir() string { return r.common }
 
