@@ -168,7 +168,7 @@ func TidyKey(text string) (secret.Value, error) {
 // asked for one. The error says what to use instead.
 func (p Providers) CanStore(ctx context.Context, name string) error {
 	if _, err := p.ring().Get(ctx, name); err != nil && !errors.Is(err, keyring.ErrAbsent) {
-		return keyringFault(err)
+		return keyringFault("no key can be stored", err)
 	}
 	return nil
 }
@@ -178,10 +178,10 @@ func (p Providers) store(ctx context.Context, name string, key secret.Value) (un
 	ring := p.ring()
 	before, err := ring.Get(ctx, name)
 	if err != nil && !errors.Is(err, keyring.ErrAbsent) {
-		return nil, keyringFault(err)
+		return nil, keyringFault("the key was not stored", err)
 	}
 	if err := ring.Put(ctx, name, key); err != nil {
-		return nil, keyringFault(err)
+		return nil, keyringFault("the key was not stored", err)
 	}
 	return func() error {
 		if before != "" {
@@ -191,10 +191,11 @@ func (p Providers) store(ctx context.Context, name string, key secret.Value) (un
 	}, nil
 }
 
-func keyringFault(err error) error {
-	e := &protocol.Error{Code: protocol.CodeKey, Message: "the key was not stored: " + err.Error()}
+// keyringFault words an error of the keyring, with what to use instead as the hint.
+func keyringFault(words string, err error) error {
+	e := &protocol.Error{Code: protocol.CodeKey, Message: words + ": " + strings.TrimSuffix(err.Error(), "; "+keyring.Instead)}
 	if errors.Is(err, keyring.ErrNone) {
-		e.Message, e.Hint = "the key was not stored: "+strings.TrimSuffix(err.Error(), "; "+keyring.Instead), keyring.Instead
+		e.Hint = keyring.Instead
 	}
 	return e
 }

@@ -142,7 +142,7 @@ func TestWithoutAKeyringTheWordsSayWhatToUse(t *testing.T) {
 	if !ok || fault.Code != protocol.CodeKey || fault.Hint != keyring.Instead {
 		t.Fatalf("%#v", err)
 	}
-	if want := "the key was not stored: keyring openai: there is no keyring here: this login has no session bus, as over SSH or in a container"; fault.Message != want {
+	if want := "the key was not stored: there is no keyring here: this login has no session bus, as over SSH or in a container"; fault.Message != want {
 		t.Errorf("%s", fault.Message)
 	}
 }

@@ -99,16 +99,24 @@ func (r *Ring) Get(ctx context.Context, name string) (string, error) {
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("keyring %s: %w", name, err)
+		return "", about(name, err)
 	}
 	return value, nil
+}
+
+// about names what was asked for, where there is a keyring to ask.
+func about(name string, err error) error {
+	if errors.Is(err, ErrNone) {
+		return err
+	}
+	return fmt.Errorf("keyring %s: %w", name, err)
 }
 
 // Put keeps a key under a name and reads it back, so that what is said to be
 // stored is.
 func (r *Ring) Put(ctx context.Context, name string, key secret.Value) error {
 	if err := r.ask(ctx, func() error { return r.store.Set(service, name, key.Reveal()) }); err != nil {
-		return fmt.Errorf("keyring %s: %w", name, err)
+		return about(name, err)
 	}
 	kept, err := r.Get(ctx, name)
 	if err == nil && kept != key.Reveal() {
@@ -120,7 +128,7 @@ func (r *Ring) Put(ctx context.Context, name string, key secret.Value) error {
 // Drop forgets a name; one that is not there is ErrAbsent.
 func (r *Ring) Drop(ctx context.Context, name string) error {
 	if err := r.ask(ctx, func() error { return r.store.Delete(service, name) }); err != nil {
-		return fmt.Errorf("keyring %s: %w", name, err)
+		return about(name, err)
 	}
 	return nil
 }
