@@ -144,6 +144,10 @@ func (s *shell) wishes(t app.Trust) {
 // saysWaiting tells in one line that a project asks for what was not approved.
 func (s *shell) saysWaiting(cfg *config.Config, dir string) {
 	if len(cfg.Waiting) > 0 {
-		s.note.line("the project's %s wait for your approval and are not used: relo trust %s", strings.Join(cfg.Waiting, " and "), quoted(dir))
+		verbs := "waits for your approval and is not used"
+		if len(cfg.Waiting) > 1 {
+			verbs = "wait for your approval and are not used"
+		}
+		s.note.line("the project's %s %s: relo trust %s", strings.Join(cfg.Waiting, " and "), verbs, quoted(dir))
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/catalog"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/routing"
 )
 
 // Submit takes a new job. When it returns, the record has the job and nothing
@@ -86,7 +88,18 @@ func (o *Orchestrator) checkSubmit(ctx context.Context, s protocol.Submit) (Rule
 	if len(rules.Ladder) == 0 || rules.Primary == "" {
 		return Rules{}, usage(protocol.CodeConfig, "relo config init proposes them; relo demo needs none", "no models are configured: set providers, ladder and primary")
 	}
+	if !rules.canAct() {
+		return Rules{}, usage(protocol.CodeConfig, "name a model that calls tools, or take \"tools\": false out where it is wrong; relo models shows what is known",
+			"no model of the ladder can call tools, so no agent could do anything")
+	}
 	return rules, errors.Join(rules.checkModel(s), o.checkImages(s, rules))
+}
+
+// canAct reports whether any model of the ladder can call tools.
+func (o *Rules) canAct() bool {
+	return slices.ContainsFunc(o.Ladder, func(r routing.Rung) bool {
+		return slices.ContainsFunc(r.Models, func(m catalog.Model) bool { return m.Tools })
+	})
 }
 
 func (o *Rules) checkModel(s protocol.Submit) error {
