@@ -337,3 +337,48 @@ func stoppedInTheMiddle(t *testing.T, how string) {
 		}
 	}
 }
+
+// An agent whose model does not answer keeps nobody who is in a hurry.
+func TestWhoIsInAHurryDoesNotWaitForAgents(t *testing.T) {
+	t.Parallel()
+	for how, end := range map[string]func(w *world, pid int){
+		"stop --now": func(w *world, _ int) { w.relo("daemon", "stop", "--now").mustExit(w.t, 0) },
+		"a second signal": func(w *world, pid int) {
+			_ = syscall.Kill(pid, syscall.SIGTERM)
+			w.wait("it is stopping", func() bool {
+				return strings.Contains(w.relo("run", "x", "--repo", w.repo, "--detach", "--model", "no/such").stderr, "stopping")
+			})
+			_ = syscall.Kill(pid, syscall.SIGTERM)
+			w.wait("it is gone", func() bool { return !alive(pid) })
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			var released atomic.Bool
+			middle, over := make(chan struct{}), make(chan struct{})
+			var once sync.Once
+			p := &play{plan: planOf(task("one", "easy"))}
+			p.before = func(c ctx, tn turn) {
+				if tn.title == "Do one" && tn.Role == "worker" && !released.Load() {
+					once.Do(func() { close(middle) })
+					select {
+					case <-over:
+					case <-c.Done():
+					}
+				}
+			}
+			w := newWorld(t, mixed(), p).smallRepo()
+			first := w.started()
+			id := w.submit("one change")
+			<-middle
+			end(w, first.PID)
+			if alive(first.PID) {
+				t.Error("the daemon is alive")
+			}
+			released.Store(true)
+			close(over)
+			w.started()
+			w.isReady(id)
+		})
+	}
+}

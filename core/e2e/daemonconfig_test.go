@@ -141,7 +141,7 @@ func TestAProjectsCommandsWaitForTheWordOfThePerson(t *testing.T) {
 	w := newWorld(t, mixed(), &play{plan: planOf(task("one", "easy"))}).smallRepo()
 	file := filepath.Join(w.repo, ".relo", "relo.json")
 	w.write(file, `{"worktree": {"copy": [".env"], "setup": "make deps"}}`)
-	w.relo("run", "x", "--repo", w.repo).mustExit(t, 0).says(t, "worktree wait for your approval", "relo trust "+w.repo)
+	w.relo("run", "x", "--repo", w.repo).mustExit(t, 0).says(t, "the project's worktree wait", "relo trust "+w.repo)
 	w.relo("trust", w.repo, "--show").mustExit(t, 0).says(t, "make deps", ".env", "waits for your approval")
 	w.relo("trust", w.repo).mustExit(t, 7).says(t, "--yes")
 	w.relo("trust", w.repo, "--yes").mustExit(t, 0).says(t, "approved")

@@ -42,8 +42,10 @@ type cleanQuery struct {
 
 const (
 	cleanName = "daemon.clean"
-	// cleanEvery is how often the daemon does it by itself.
+	// cleanEvery is how often the daemon does it by itself, and cleanFirst when it
+	// begins: a start has better things to do than to read old jobs.
 	cleanEvery = 24 * time.Hour
+	cleanFirst = 30 * time.Second
 	day        = 24 * time.Hour
 )
 
@@ -101,24 +103,25 @@ func (c *core) cleanEndpoint() api.Endpoint {
 	}}
 }
 
-// keepTidy cleans now and once a day until ctx ends; the answer waits for it.
+// keepTidy cleans soon and once a day until ctx ends; the answer waits for it.
 func (c *core) keepTidy(ctx context.Context) (wait func()) {
 	var work sync.WaitGroup
 	work.Go(func() {
-		tick := time.NewTicker(cleanEvery)
-		defer tick.Stop()
+		next := time.NewTimer(cleanFirst)
+		defer next.Stop()
 		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-next.C:
+			}
 			doc, err := c.clean(ctx, time.Now(), false)
 			if err != nil && ctx.Err() == nil {
 				c.log.Error().Err(err).Msg("what is old could not be removed")
 			} else if len(doc.Removed) > 0 {
 				c.log.Info().Int("things", len(doc.Removed)).Int64("bytes", doc.Bytes).Int("kept", len(doc.Kept)).Msg("what is old was removed")
 			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
+			next.Reset(cleanEvery)
 		}
 	})
 	return work.Wait

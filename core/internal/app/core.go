@@ -176,7 +176,7 @@ func (c *core) conduct(ctx context.Context, k kind) error {
 	cash.orch = c.orch
 	c.table = append(api.Table(api.Desks{
 		Asker: asker{c.orch, c.exit}, Planner: c.orch, Keeper: c.orch, Teller: c.orch, Accountant: c.orch, Foreman: c.orch, Phone: c.orch, Album: c.store, House: c,
-	}), c.cleanEndpoint(), c.endEndpoint())
+	}), c.cleanEndpoint(), c.endEndpoint(), c.verifyEndpoint())
 	if c.conn != nil {
 		if err := c.refill(ctx); err != nil {
 			return err

@@ -35,6 +35,7 @@ type DaemonDoc struct {
 	Restart []string       `json:"restart,omitempty"`
 	Faults  []config.Fault `json:"faults,omitempty"` // of the person's config as it is now
 	Note    string         `json:"note,omitempty"`
+	Damages []string       `json:"damages,omitempty"` // found in the record since the start
 }
 
 const (
@@ -49,7 +50,7 @@ const (
 
 func (e Env) daemonDoc(s protocol.StatusDoc) DaemonDoc {
 	return DaemonDoc{
-		Running: true, Version: s.Version, API: s.API, PID: s.PID, Started: &s.Started, Jobs: s.Jobs, Workers: s.Workers, Home: e.places().State, Log: e.logFile("relo"),
+		Running: true, Version: s.Version, API: s.API, PID: s.PID, Started: &s.Started, Jobs: s.Jobs, Workers: s.Workers, Damages: s.Damages, Home: e.places().State, Log: e.logFile("relo"),
 	}
 }
 

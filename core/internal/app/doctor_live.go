@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relo-dev/relo/core/internal/api"
 	"github.com/relo-dev/relo/core/internal/catalog"
 	"github.com/relo-dev/relo/core/internal/config"
 	"github.com/relo-dev/relo/core/internal/protocol"
@@ -147,27 +149,56 @@ func checkRecord(ctx context.Context, e Env) []Check {
 	}
 }
 
-// checkIntegrity verifies the record, unless a daemon has it: that one verifies
-// what it reads, and says so in its log.
+// checkIntegrity verifies the record: in the daemon that has it, else here.
 func checkIntegrity(ctx context.Context, e Env) Check {
 	c := Check{Name: "record", State: stateOK}
 	if _, err := os.Stat(e.recordDir()); os.IsNotExist(err) {
 		c.Words = "there is none yet"
 		return c
 	}
-	if owner := recordOwner(e); owner != 0 {
-		c.Words = fmt.Sprintf("in use by process %d, which checks what it reads; it is checked whole when no daemon runs", owner)
-		return c
+	if at, live := liveEndpoints(e); live {
+		answer, err := askVerify(ctx, e, at)
+		if err != nil {
+			c.State, c.Words = stateWarn, fmt.Sprintf("in use by process %d, which did not check it: %v", at.PID, err)
+			return c
+		}
+		return answer
 	}
 	s, err := store.Open(ctx, e.recordDir())
 	if err == nil {
 		c = recordCheck(ctx, s)
 		err = s.Close()
 	}
-	if err != nil {
+	if locked, ok := errors.AsType[*store.LockedError](err); ok {
+		c.Words = fmt.Sprintf("in use by process %d just now", locked.PID)
+	} else if err != nil {
 		c.State, c.Words = stateFail, err.Error()
 	}
 	return c
+}
+
+// verifyName checks the whole record in the process that has it.
+const verifyName = "daemon.verify"
+
+// verifyEndpoint is the API's row for it.
+func (c *core) verifyEndpoint() api.Endpoint {
+	return api.Endpoint{Name: verifyName, Description: "check the whole record", Handle: func(ctx context.Context, _ []byte) ([]byte, error) {
+		return json.Marshal(recordCheck(ctx, c.store))
+	}}
+}
+
+func askVerify(ctx context.Context, e Env, at endpointsDoc) (c Check, err error) {
+	e.Stderr = nil
+	l, err := dial(ctx, e, at)
+	if err != nil {
+		return c, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	answer, err := l.line.Request(ctx, verifyName, nil)
+	if err != nil {
+		return c, err
+	}
+	return c, json.Unmarshal(answer, &c)
 }
 
 func recordCheck(ctx context.Context, s *store.Store) Check {

@@ -183,6 +183,9 @@ func (s *shell) daemonPage(doc app.DaemonDoc) {
 		}
 	}
 	s.out.table(append(rows, []string{"Folder", doc.Home}, []string{"Log", doc.Log}))
+	for _, d := range doc.Damages {
+		s.out.line("damage: %s", flat(d, 0))
+	}
 	for _, r := range doc.Restart {
 		s.out.line("needs a restart: %s (relo daemon stop && relo daemon start)", r)
 	}
