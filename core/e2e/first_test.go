@@ -71,7 +71,7 @@ func (f *fresh) ran(r result, models ...string) {
 		f.t.Fatalf("the job did not end: %s", tail(r.stdout))
 	}
 	for _, e := range events {
-		if e.Model != "" && !slices.Contains(models, string(e.Model)) {
+		if e.Model != "" && !slices.Contains(models, e.Model) {
 			f.t.Errorf("%s took part", e.Model)
 		}
 	}
