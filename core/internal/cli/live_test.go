@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/protocol"
+)
+
+// stageVariable makes this test's own program a relo with a scripted API, so
+// that a real terminal can be put before it.
+const stageVariable = "RELO_TEST_STAGE"
+
+func TestMain(m *testing.M) {
+	if args := os.Getenv(stageVariable); args != "" {
+		os.Exit(perform(strings.Fields(args)))
+	}
+	os.Exit(m.Run())
+}
+
+// perform runs a command line on the real streams, with a daemon's job behind
+// it that answers orders.
+func perform(args []string) int {
+	l := story()
+	show := func([]byte) (any, error) {
+		return protocol.JobDoc{ID: jobID, Title: "Match the card", Status: job.Running, Seq: 8}, nil
+	}
+	l.on("job.show", show).on("job.resolve", gives(protocol.Resolved{Job: jobID})).on("job.diff", gives(protocol.DiffDoc{Diff: "+a red button\n"}))
+	l.on("job.pause", func([]byte) (any, error) {
+		l.tells(job.Event{Kind: job.KindJobStatus, Body: &job.StatusChange{From: "running", To: "paused", Reason: "you paused it"}})
+		return protocol.Resolved{Job: jobID}, nil
+	})
+	l.on("job.resume", func([]byte) (any, error) {
+		l.tells(job.Event{Kind: job.KindJobStatus, Body: &job.StatusChange{From: "paused", To: "running"}})
+		return protocol.Resolved{Job: jobID}, nil
+	})
+	l.on("job.say", func(body []byte) (any, error) {
+		var q protocol.Say
+		err := json.Unmarshal(body, &q)
+		if q.Text == "finish" {
+			l.tells(job.Event{Kind: job.KindTaskStatus, Task: "t1", Attempt: "a1", Body: &job.StatusChange{From: "running", To: "finished"}})
+			l.ends(job.Ready, job.Finished{})
+		}
+		return protocol.SayDoc{Resolved: protocol.Resolved{Job: jobID}, Now: []string{q.Text + " to " + q.ID}}, err
+	})
+	s := (&scene{line: l, daemon: true}).shell(os.Stdout, os.Stderr)
+	s.in, s.getenv, s.terminal, s.size = os.Stdin, os.Getenv, isTerminal, sizeOf
+	ctx, end := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	go func() { <-signals; end(&SignalError{Number: syscall.SIGTERM}) }()
+	return s.start(ctx, args)
+}
+
+// terminal is a real one, of tmux.
+type terminal struct {
+	t    *testing.T
+	sock string
+}
+
+func newTerminal(t *testing.T, size [2]string, args string, env ...string) *terminal {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("not run: the live view on a real terminal needs tmux on the PATH; install it and run go test ./core/internal/cli -run Live")
+	}
+	dir, err := os.MkdirTemp("", "relo-live") // short: a socket's path has little room
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &terminal{t, filepath.Join(dir, "s")}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := "env " + strings.Join(env, " ") + " " + stageVariable + "='" + args + "' '" + program + "'; echo exit=$?; cat"
+	x.tmux("-f", "/dev/null", "new-session", "-d", "-x", size[0], "-y", size[1], command)
+	t.Cleanup(func() {
+		kill := exec.Command("tmux", "-S", x.sock, "kill-server") //nolint:noctx // it must run when the test's context has ended
+		if out, err := kill.CombinedOutput(); err != nil {
+			t.Errorf("tmux: %v: %s", err, out)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return x
+}
+
+func (x *terminal) tmux(args ...string) string {
+	x.t.Helper()
+	out, err := exec.CommandContext(x.t.Context(), "tmux", append([]string{"-S", x.sock}, args...)...).CombinedOutput()
+	if err != nil {
+		x.t.Fatalf("tmux %q: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// types presses keys.
+func (x *terminal) types(keys ...string) { x.tmux(append([]string{"send-keys"}, keys...)...) }
+
+// shows waits until the terminal shows every part, and gives what it shows.
+func (x *terminal) shows(parts ...string) string {
+	x.t.Helper()
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	end := time.After(20 * time.Second)
+	for {
+		text := x.tmux("capture-pane", "-p", "-S", "-100")
+		all := true
+		for _, p := range parts {
+			all = all && strings.Contains(text, p)
+		}
+		if all {
+			return text
+		}
+		select {
+		case <-look.C:
+		case <-end:
+			x.t.Fatalf("%q is not shown:\n%s", parts, text)
+		}
+	}
+}
+
+func TestLiveViewOnARealTerminal(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, [2]string{"80", "24"}, "watch")
+	x.shows("Match the card", "o Running", "o Draw the card", "attempt 1: hard, needs eyes", "p pause  s say  o open")
+	x.types("p")
+	x.shows("= Pausing", "you paused it", "p resume")
+	x.types("p")
+	x.shows("o Running", "it goes on")
+	x.types("s")
+	x.types("-l", "q: wide 幅")
+	x.shows("say to the job: q: wide 幅_")
+	x.types("Enter")
+	x.shows("said; told at their next safe point: q: wide 幅 to 01a22de0")
+	x.types("Down", "o")
+	x.shows("Why this model", "Changes", "+a red button")
+	x.types("o", "?")
+	x.shows("leave the view; the job goes on")
+	x.types("?")
+	x.tmux("resize-window", "-x", "40", "-y", "12")
+	x.shows("attempt 1 on here/eyes: hard", "? help\n")
+	x.tmux("resize-window", "-x", "80", "-y", "24")
+	x.types("Escape")
+	x.types("s")
+	x.types("-l", "finish")
+	x.shows("say to the job: finish_")
+	x.types("Enter")
+	text := x.shows("exit=0", "Match the card: Done, not applied", "relo apply 01a22de0-303b")
+	if strings.Contains(text, "p pause") || !strings.Contains(text, "v Done, not applied\n") {
+		t.Errorf("the last frame does not stay behind:\n%s", text)
+	}
+}
+
+func TestLiveViewIsLeftAndTheJobGoesOn(t *testing.T) {
+	t.Parallel()
+	for key, exit := range map[string]string{"C-c": "exit=130", "q": "exit=8"} {
+		t.Run(key, func(t *testing.T) {
+			t.Parallel()
+			x := newTerminal(t, [2]string{"80", "24"}, "run it --approve=never")
+			x.shows("o Draw the card")
+			x.types(key)
+			x.shows("job 01a22de0-303b goes on; relo watch 01a22de0-303b follows it, relo cancel", exit)
+			x.types("-l", "the terminal is as it was") // it echoes again
+			x.shows("the terminal is as it was")
+		})
+	}
+}
+
+func TestLiveViewIsNotDrawnWhereItCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, env := range []string{"RELO_SCREEN_READER=1", "TERM=dumb"} {
+		t.Run(env, func(t *testing.T) {
+			t.Parallel()
+			x := newTerminal(t, [2]string{"80", "24"}, "run it --approve=never", env)
+			text := x.shows("Draw the card: Running, attempt 1 on here/eyes: hard, needs eyes")
+			if strings.Contains(text, "p pause") {
+				t.Error(text)
+			}
+		})
+	}
+}
