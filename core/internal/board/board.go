@@ -65,8 +65,9 @@ type Board struct {
 	scroll   int
 	typing   bool
 	typed    []rune
-	crowded  bool   // not every task had a row in the last frame
-	words    string // the answer to the last order
+	crowded  bool      // not every task had a row in the last frame
+	words    string    // the answer to the last order
+	told     time.Time // when it was first drawn
 	diff     map[string][]string
 }
 
@@ -101,7 +102,7 @@ func (b *Board) Take(e job.Event) {
 }
 
 // Tell shows the answer to an order under the tasks.
-func (b *Board) Tell(words string) { b.words = Flat(words, maxWords) }
+func (b *Board) Tell(words string) { b.words, b.told = Flat(words, maxWords), time.Time{} }
 
 // Show gives what a task changed, for its open page.
 func (b *Board) Show(task, diff string) {

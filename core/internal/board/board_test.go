@@ -263,6 +263,20 @@ func TestAPausedJobResumesAndAnEndedOneDoesNeither(t *testing.T) {
 	}
 }
 
+func TestAnAnswerDoesNotStayForEver(t *testing.T) {
+	t.Parallel()
+	b := login(t).b
+	b.Tell("it goes on")
+	size := Size{80, 24}
+	for seconds, want := range map[int]bool{0: true, 9: true, 11: false} {
+		b.Tell("it goes on")
+		b.Frame(size, at(100))
+		if got := strings.Contains(text(b.Frame(size, at(100).Add(time.Duration(seconds)*time.Second))), "it goes on"); got != want {
+			t.Errorf("after %d seconds it is shown: %v", seconds, got)
+		}
+	}
+}
+
 func TestTheOpenTaskShowsWhatItChanges(t *testing.T) {
 	t.Parallel()
 	x := login(t)
@@ -305,7 +319,7 @@ func TestEveryStateHasAWordWithAMeaning(t *testing.T) {
 		}
 	}
 	for s, want := range map[job.TaskState][3]string{ // in a job that runs, is paused, has spent its budget
-		job.TaskWaiting: {WordQueued, WordQueued, WordQueued}, job.TaskRunning: {WordRunning, WordPausing, WordRunning},
+		job.TaskWaiting: {WordQueued, WordQueued, WordQueued}, job.TaskRunning: {WordRunning, WordPausing, WordRunning}, job.TaskFinished: {WordRunning, WordPaused, WordRunning},
 		job.TaskHeld: {WordYou, WordPaused, WordBudget}, job.TaskBlocked: {WordYou, WordYou, WordYou}, job.TaskLost: {WordLost, WordLost, WordLost},
 		job.TaskReviewing: {WordReviewing, WordReviewing, WordReviewing}, job.TaskAccepted: {WordDone, WordDone, WordDone},
 		job.TaskSkipped: {WordCancelled, WordCancelled, WordCancelled}, job.TaskFailed: {WordFailed, WordFailed, WordFailed},

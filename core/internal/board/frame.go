@@ -13,6 +13,12 @@ import (
 // Frame draws the whole view: at most size.Height lines of at most size.Width
 // columns. now is for ages.
 func (b *Board) Frame(size Size, now time.Time) []Line {
+	if b.words != "" && b.told.IsZero() {
+		b.told = now
+	}
+	if now.Sub(b.told) > staysFor {
+		b.words = ""
+	}
 	top, bottom := b.head(size.Width, now), b.foot(size.Width)
 	room := size.Height - len(top) - len(bottom)
 	if room < 1 { // a sliver of a screen: what goes on is worth more than keys
@@ -294,13 +300,14 @@ func (b *Board) stepWords(a *job.Attempt, now time.Time, width int) string {
 // maxStep is the longest name in a sentence.
 const maxStep = 60
 
-// shownLooks are the pictures of an attempt that reached a model, each once.
+// shownLooks are the pictures of an attempt that reached a model, each once
+// although it stays in every later request.
 func shownLooks(a *job.Attempt) []job.Look {
 	var out []job.Look
 	seen := map[string]bool{}
 	for _, l := range a.Looks {
-		if l.How == job.HowPixels && !seen[l.ID+l.SHA256] {
-			seen[l.ID+l.SHA256] = true
+		if key := l.Path + "\x00" + l.SHA256; l.How == job.HowPixels && !seen[key] {
+			seen[key] = true
 			out = append(out, l)
 		}
 	}

@@ -81,7 +81,7 @@ func (b *Board) pause() Order {
 	case job.Planning, job.Running:
 		return Order{Verb: Pause}
 	}
-	b.words = "there is nothing to pause"
+	b.Tell("there is nothing to pause")
 	return Order{}
 }
 

@@ -1,5 +1,7 @@
 package board
 
+import "time"
+
 const (
 	// wide is the width from which the models have a column of their own: below
 	// it titles would be cut to a few letters.
@@ -9,6 +11,8 @@ const (
 	minTitle = 8
 	// maxWords is the longest answer to an order: it has one row.
 	maxWords = 300
+	// staysFor is how long the answer to an order stays: long enough to read it twice.
+	staysFor = 10 * time.Second
 	// maxTyped is the longest message that is typed in the view; more is written with relo say.
 	maxTyped = 4000
 	// pageKeep is how many rows stay when a page is turned, so that the eye finds its place.

@@ -96,10 +96,7 @@ func TaskWord(s job.TaskState, in job.Status) string {
 	case job.TaskWaiting, job.TaskReady, job.TaskDispatched:
 		return WordQueued
 	case job.TaskRunning, job.TaskFinished:
-		if in == job.Paused {
-			return WordPausing
-		}
-		return WordRunning
+		return liveWord(s, in)
 	case job.TaskReviewing:
 		return WordReviewing
 	case job.TaskRework:
@@ -119,6 +116,17 @@ func TaskWord(s job.TaskState, in job.Status) string {
 	default:
 		return string(s)
 	}
+}
+
+// liveWord is the word for a task whose attempt runs, or has just ended.
+func liveWord(s job.TaskState, in job.Status) string {
+	switch {
+	case in != job.Paused:
+		return WordRunning
+	case s.Live():
+		return WordPausing
+	}
+	return WordPaused
 }
 
 func heldWord(in job.Status) string {
