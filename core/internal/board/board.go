@@ -5,6 +5,7 @@ package board
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/job"
@@ -37,11 +38,11 @@ type Line []Span
 
 // String is the line without its tones.
 func (l Line) String() string {
-	text := ""
+	var text strings.Builder
 	for _, s := range l {
-		text += s.Text
+		text.WriteString(s.Text)
 	}
-	return text
+	return text.String()
 }
 
 // Size is that of a screen, in columns and rows.

@@ -215,8 +215,11 @@ func (b *Board) row(r row, c columns) Line {
 		mark, tone = "> ", Selected
 	}
 	line := Line{
-		{mark + strings.Repeat("  ", r.depth), tone}, {about.Icon + " ", about.Tone},
-		{Pad(Flat(r.task.Title, 0), c.title-2*r.depth), tone}, {"  ", Plain}, {Pad(about.Word, c.word), about.Tone},
+		{mark + strings.Repeat("  ", r.depth), tone},
+		{about.Icon + " ", about.Tone},
+		{Pad(Flat(r.task.Title, 0), c.title-2*r.depth), tone},
+		{"  ", Plain},
+		{Pad(about.Word, c.word), about.Tone},
 	}
 	if c.model > 0 && r.task.Model != "" {
 		line = append(line, Span{"  " + Fit(Flat(r.task.Model, 0), c.model), Dim})

@@ -28,10 +28,16 @@ type Order struct {
 
 // The names of keys that are not characters.
 const (
-	Up, Down, Home, End = "up", "down", "home", "end"
-	PageUp, PageDown    = "pgup", "pgdown"
-	Enter, Esc, Back    = "enter", "esc", "backspace"
-	CtrlC               = "ctrl+c"
+	Up       = "up"
+	Down     = "down"
+	Home     = "home"
+	End      = "end"
+	PageUp   = "pgup"
+	PageDown = "pgdown"
+	Enter    = "enter"
+	Esc      = "esc"
+	Back     = "backspace"
+	CtrlC    = "ctrl+c"
 )
 
 // Key takes one key, or a pasted text while something is typed. rows is the

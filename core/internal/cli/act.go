@@ -70,11 +70,11 @@ func (s *shell) undo(ctx context.Context, l *link, id string) error {
 
 // wouldApply lists what an apply changes, and does nothing.
 func (s *shell) wouldApply(ctx context.Context, l *link, id string) error {
-	doc1, err := l.Show(ctx, id)
+	whole, err := l.Show(ctx, id)
 	if err != nil {
 		return err
 	}
-	doc, err := l.Diff(ctx, doc1.ID)
+	doc, err := l.Diff(ctx, whole.ID)
 	if err != nil {
 		return err
 	}
@@ -86,15 +86,15 @@ func (s *shell) wouldApply(ctx context.Context, l *link, id string) error {
 		s.note.line("nothing would change")
 		return nil
 	}
-	s.out.line("Would change in %s:", flat(doc1.Repo, 0))
+	s.out.line("Would change in %s:", flat(whole.Repo, 0))
 	s.stat(doc.Files)
-	switch doc1.Status { //nolint:exhaustive // in every other state it is not ready yet
+	switch whole.Status {
 	case job.Ready:
-		s.out.line("%s does it", s.hint("apply", doc1.ID))
+		s.out.line("%s does it", s.hint("apply", whole.ID))
 	case job.Applied:
 		s.note.line("it is applied already")
 	default:
-		s.note.line("it cannot be applied yet: %s", docState(doc1))
+		s.note.line("it cannot be applied yet: %s", docState(whole))
 	}
 	return nil
 }

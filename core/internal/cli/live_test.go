@@ -72,7 +72,7 @@ func newTerminal(t *testing.T, size [2]string, args string, env ...string) *term
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("not run: the live view on a real terminal needs tmux on the PATH; install it and run go test ./core/internal/cli -run Live")
 	}
-	dir, err := os.MkdirTemp("", "relo-live") // short: a socket's path has little room
+	dir, err := os.MkdirTemp("", "relo-live") //nolint:usetesting // a socket's path has little room, and t.TempDir names the test
 	if err != nil {
 		t.Fatal(err)
 	}

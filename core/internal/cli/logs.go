@@ -71,7 +71,7 @@ func (s *shell) logs(ctx context.Context, l *link, id string, f logsFlags) error
 	if err != nil {
 		return err
 	}
-	print := func(out *paper) error {
+	all := func(out *paper) error {
 		for _, a := range lines {
 			if err := s.logOf(ctx, l, out, a, events, f.full); err != nil {
 				return err
@@ -80,9 +80,9 @@ func (s *shell) logs(ctx context.Context, l *link, id string, f logsFlags) error
 		return nil
 	}
 	if f.follow || s.json {
-		err = print(s.out)
+		err = all(s.out)
 	} else {
-		err = s.paged(ctx, print)
+		err = s.paged(ctx, all)
 	}
 	if err != nil || !f.follow {
 		return err

@@ -16,13 +16,13 @@ import (
 
 // paged prints a long text through the person's pager. Off a terminal, and for
 // what fits on the screen, there is none.
-func (s *shell) paged(ctx context.Context, print func(*paper) error) error {
+func (s *shell) paged(ctx context.Context, write func(*paper) error) error {
 	if !s.terminal(s.out.w) || s.noInput || s.plainest() {
-		return print(s.out)
+		return write(s.out)
 	}
 	var text bytes.Buffer
 	page := &paper{w: &text, colour: s.out.colour, width: s.out.width}
-	if err := print(page); err != nil {
+	if err := write(page); err != nil {
 		s.out.raw(text.String())
 		return err
 	}
