@@ -204,3 +204,20 @@ func TestAFolderWithoutGitIsWorkedOn(t *testing.T) {
 		t.Errorf("a .git was made: %v", err)
 	}
 }
+
+func TestTheDoctorAsksForOneWordWhenItMay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mixed(), &play{}).smallRepo()
+	w.relo("doctor").mustExit(t, 0).says(t, "reachable, key found (env:RELO_TEST_KEY)")
+	if n := w.calls(); n != 0 {
+		t.Errorf("%d model calls without --online", n)
+	}
+	w.relo("doctor", "--online").mustExit(t, 0).says(t, "open/big answered in", "anth/chief answered in")
+	if n := w.calls(); n != 2 {
+		t.Errorf("%d model calls for two providers", n)
+	}
+	w.started()
+	w.relo("doctor").mustExit(t, 0).says(t, "0 jobs, whole") // the daemon checks the record that it has
+	w.edit("env:RELO_TEST_KEY", "env:NOT_SET")
+	w.relo("doctor", "--json").mustExit(t, 1).says(t, `"state":"fail"`, "NOT_SET")
+}

@@ -249,7 +249,13 @@ func (r *redactor) value(v any) any {
 		return x
 	case map[string]any:
 		if path, ok := x["path"].(string); ok && r.never(path) {
-			return map[string]any{"leftOut": "a file that no model is shown (pictures.never)"}
+			out := map[string]any{"leftOut": "a file that no model is shown (pictures.never)"}
+			for _, name := range []string{"seq", "time", "job", "task", "attempt", "kind"} { // an event keeps its place
+				if v, ok := x[name]; ok {
+					out[name] = v
+				}
+			}
+			return out
 		}
 		out := make(map[string]any, len(x))
 		for name, part := range x {

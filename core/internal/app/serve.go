@@ -35,6 +35,8 @@ func Serve(ctx context.Context, e Env, ready func(s protocol.StatusDoc, faults e
 	defer leave()
 	wait, err := c.hire(work)
 	if err != nil {
+		leave()
+		wait()
 		return err
 	}
 	tidied := c.keepTidy(work)

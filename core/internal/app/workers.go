@@ -102,7 +102,7 @@ func (c *core) hire(ctx context.Context) (wait func(), err error) {
 	for i := range c.cfg.Workers.Local {
 		j, file, err := c.invite(localID(i))
 		if err != nil {
-			return nil, err
+			return work.Wait, err
 		}
 		work.Go(func() { c.keepWorker(ctx, j, file) })
 	}
