@@ -73,6 +73,7 @@ func TestADaemonIsStartedAndStopped(t *testing.T) {
 		t.Errorf("status: %+v", status)
 	}
 	w.relo("daemon", "logs").mustExit(t, 0).says(t, "the daemon serves")
+	w.relo("daemon", "clean").mustExit(t, 0).says(t, "0 things removed") // nothing is old
 	workers := w.workerPIDs()
 	if len(workers) != 2 {
 		t.Errorf("workers: %v", workers)
@@ -88,6 +89,7 @@ func TestADaemonIsStartedAndStopped(t *testing.T) {
 	}
 	w.relo("daemon", "stop").mustExit(t, 0).says(t, "no daemon is running")
 	w.relo("show", id).mustExit(t, 0) // the record is as it was
+	w.relo("daemon", "clean", "--dry-run", "--json").mustExit(t, 0).says(t, `"removed":[]`)
 }
 
 func TestRunStartsTheDaemonAndSaysSo(t *testing.T) {

@@ -215,8 +215,11 @@ func (b *broom) old(ctx context.Context, entry record.Entry) (bool, error) {
 // folders removes the worktrees of an old job, unless its work is nowhere else:
 // then it says why the job is kept.
 func (b *broom) folders(ctx context.Context, entry record.Entry) (why string, err error) {
-	if entry.Status == job.Ready {
+	switch {
+	case entry.Status == job.Ready:
 		return "its work is ready and was not applied", nil
+	case unfinished(entry.Status):
+		return "it is not at an end: " + string(entry.Status), nil
 	}
 	events, err := b.c.store.Events(ctx, entry.ID, 0, 0)
 	if err != nil {

@@ -87,7 +87,7 @@ func (h *house) job(id string, status job.Status, days int, sha string) {
 		add(job.KindApplied, "", "", &job.AppliedBody{Commit: h.head})
 		add(job.KindJobStatus, "", "", &job.StatusChange{From: "ready", To: "applied"})
 	}
-	if status == job.Failed || status == job.Cancelled {
+	if status == job.Failed || status == job.Cancelled || status == job.Paused {
 		add(job.KindJobStatus, "", "", &job.StatusChange{From: "running", To: string(status)})
 	}
 	if _, err := job.Fold(events); err != nil {
@@ -151,6 +151,8 @@ func TestCleaningTakesWhatIsOldAndNeverUnmergedWork(t *testing.T) {
 	add("cancelled", job.Cancelled, 30, false)
 	add("young", job.Applied, 2, false).stays = true
 	add("running", job.Running, 30, false).stays = true
+	paused := add("paused", job.Paused, 30, false)
+	paused.stays, paused.kept = true, "not at an end"
 	for id, why := range map[string]string{"ready": "was not applied", "branch": "branch relo/branch holds work", "changed": "holds changes that are nowhere else"} {
 		status := job.Failed
 		if id == "ready" {
