@@ -132,8 +132,22 @@ func TestJSONOfWhatIsNoEndOfAJob(t *testing.T) {
 	onlyJSON(t, "taken up again", w.relo("retry", id, "--json"), 0)
 	onlyJSON(t, "watched to its end", w.relo("watch", id, "--json"), 0)
 	for _, args := range [][]string{
-		{"show", id}, {"jobs"}, {"why", id}, {"diff", id}, {"pictures", id}, {"logs", id}, {"costs"}, {"models"}, {"config", "show"}, {"daemon", "status"},
-		{"providers", "list"}, {"version"}, {"trust", w.repo, "--show"}, {"apply", id}, {"apply", "--undo", id}, {"discard", "--force", id},
+		{"show", id},
+		{"jobs"},
+		{"why", id},
+		{"diff", id},
+		{"pictures", id},
+		{"logs", id},
+		{"costs"},
+		{"models"},
+		{"config", "show"},
+		{"daemon", "status"},
+		{"providers", "list"},
+		{"version"},
+		{"trust", w.repo, "--show"},
+		{"apply", id},
+		{"apply", "--undo", id},
+		{"discard", "--force", id},
 	} {
 		onlyJSON(t, strings.Join(args, " "), w.relo(append(args, "--json")...), 0)
 	}

@@ -42,7 +42,7 @@ func Table(d Desks) []Endpoint {
 		row("models.list", "the models of the config", func(ctx context.Context, _ protocol.Empty) (protocol.ModelsDoc, error) { return d.Models(ctx) }),
 		row("daemon.status", "how the daemon is", func(ctx context.Context, _ protocol.Empty) (protocol.StatusDoc, error) { return d.Status(ctx) }),
 		row("daemon.stop", "end the daemon; its jobs go on with the next one", func(ctx context.Context, _ protocol.Empty) (protocol.StatusDoc, error) {
-			return d.House.Stop(ctx)
+			return d.Stop(ctx)
 		}),
 		row("worker.hello", "a worker's heartbeat", d.Hello),
 		row("attempt.claim", "start an attempt under a lease", d.Claim),

@@ -249,8 +249,10 @@ func TestEveryEndpointReachesItsDesk(t *testing.T) {
 	if _, err := rows["costs.list"].Handle(t.Context(), []byte(`{"days":7}`)); err != nil || d.asked[0] != `costs "" 7` {
 		t.Errorf("%v %v", d.asked, err)
 	}
-	for _, name := range []string{"job.cancel", "job.apply", "job.retry", "job.resolve", "job.show", "job.why", "job.diff", "costs.list",
-		"job.pause", "job.resume", "job.say", "job.plan", "job.approve", "job.undo", "job.discard", "job.logs"} {
+	for _, name := range []string{
+		"job.cancel", "job.apply", "job.retry", "job.resolve", "job.show", "job.why", "job.diff", "costs.list",
+		"job.pause", "job.resume", "job.say", "job.plan", "job.approve", "job.undo", "job.discard", "job.logs",
+	} {
 		if _, err := rows[name].Handle(t.Context(), []byte(`{"id":"nobody"}`)); err == nil || len(d.asked) != 1 {
 			t.Errorf("%s of nobody: %v, %v", name, err, d.asked)
 		}

@@ -78,9 +78,7 @@ func (r *run) checkChosen(model string) error {
 // replans reports whether the job has no plan that was begun: then it is planned,
 // or its plan is shown, again.
 func (t *turn) replans() bool {
-	switch t.state.Status { //nolint:exhaustive // the others have begun
-	case job.Failed, job.StoppedAtBudget, job.Cancelled:
-	default:
+	if s := t.state.Status; s != job.Failed && s != job.StoppedAtBudget && s != job.Cancelled {
 		return false
 	}
 	for _, task := range t.state.List() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/relo-dev/relo/core/internal/catalog"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
 	"github.com/relo-dev/relo/core/internal/traffic"
@@ -152,6 +153,42 @@ func TestTheNextJobGetsTheSlotOfACancelledOne(t *testing.T) {
 		synctest.Wait()
 		if a, ok := h.claim(); !ok || a.Job != second {
 			t.Errorf("claimed %v of %s", ok, a.Job)
+		}
+	})
+}
+
+// What a job asks is held against the rules before anything of it is kept.
+func TestASubmitThatCannotBeTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, "weak:blind:easy strong:sees:hard", func(r *Rules) { r.AskUnknown = true })
+		for ref, m := range s.book {
+			m.Price = catalog.Price{}
+			s.book[ref] = m
+		}
+		s.rules.Ladder = s.rules.Ladder[:1]
+		s.rules.Ladder[0].Models[0].Price = catalog.Price{}
+		below := -1.0
+		for _, c := range []struct {
+			code string
+			sub  protocol.Submit
+		}{
+			{protocol.CodeUsage, protocol.Submit{Repo: t.TempDir()}},
+			{protocol.CodeUsage, protocol.Submit{Text: "x", Repo: "/nowhere"}},
+			{protocol.CodeUsage, protocol.Submit{Text: "x", Repo: t.TempDir(), Model: "p/nobody"}},
+			{protocol.CodeUsage, protocol.Submit{Text: "x", Repo: t.TempDir(), Budget: &below}},
+			{protocol.CodeUnknown, protocol.Submit{Text: "x", Repo: t.TempDir()}},
+			{protocol.CodeMissing, protocol.Submit{Text: "x", Repo: t.TempDir(), AllowUnknown: true, Images: []protocol.Attachment{{Name: "a.png", SHA256: "none"}}}},
+		} {
+			if _, err := s.Submit(t.Context(), c.sub); codeOf(err) != c.code {
+				t.Errorf("%+v: %v, want %s", c.sub, err, c.code)
+			}
+		}
+		s.rules.Ladder[0].Models[0].Tools = false
+		if _, err := s.Submit(t.Context(), protocol.Submit{Text: "x", Repo: t.TempDir(), AllowUnknown: true}); codeOf(err) != protocol.CodeConfig {
+			t.Errorf("a ladder without a model that calls tools: %v", err)
+		}
+		if list, err := s.List(t.Context()); err != nil || len(list.Jobs) != 0 {
+			t.Errorf("%+v %v", list, err)
 		}
 	})
 }

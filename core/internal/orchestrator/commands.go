@@ -112,6 +112,13 @@ func (o *Rules) checkModel(s protocol.Submit) error {
 			return usage(protocol.CodeUsage, "leave out --private, or choose a model on your own machines", "the job is to be private, but %s is not on your own machines", s.Model)
 		}
 	}
+	if err := checkBudget(s.Budget); err != nil {
+		return err
+	}
+	if unknown := o.unpriced(s.Model); o.AskUnknown && !s.AllowUnknown && len(unknown) > 0 {
+		return usage(protocol.CodeUnknown, "pass --yes, set the model's price in the config, or budget.unknownPrice to allow",
+			"the price of %s is not known, so the budget cannot hold it", strings.Join(unknown, ", "))
+	}
 	return nil
 }
 

@@ -69,7 +69,7 @@ func (o *Orchestrator) Resume(ctx context.Context, id string, budget *float64) e
 	r.mu.Lock()
 	state := r.state.Status
 	r.mu.Unlock()
-	switch state { //nolint:exhaustive // the others have nothing to resume
+	switch state {
 	case job.StoppedAtBudget:
 		return o.Retry(ctx, protocol.Resolved{Job: id}, protocol.Retry{Budget: budget})
 	case job.Paused:

@@ -159,8 +159,8 @@ const (
 
 // remembered gives the newest value of a state entry.
 func (t *trace) remembered(key string) string {
-	for i := len(t.past) - 1; i >= 0; i-- {
-		if v := t.past[i].State[key]; v != "" {
+	for _, e := range slices.Backward(t.past) {
+		if v := e.State[key]; v != "" {
 			return v
 		}
 	}

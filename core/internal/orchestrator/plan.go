@@ -115,11 +115,11 @@ func (r *run) planCall(_ context.Context, sub job.Submitted, view View) (traffic
 func (r *run) planText(sub job.Submitted) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	text := sub.Text
+	parts := []string{sub.Text}
 	for _, s := range r.state.Said {
-		text += "\n\nThe person adds: " + s.Text
+		parts = append(parts, "The person adds: "+s.Text)
 	}
-	return text
+	return strings.Join(parts, "\n\n")
 }
 
 // attachment gives the prepared picture of an attachment; false when it cannot

@@ -60,8 +60,10 @@ func newStage(t *testing.T, ladder string, change ...func(*Rules)) *stage {
 }
 
 func (s *stage) start(o Options) {
-	s.Orchestrator = New(o, Parts{Journal: s.mem, Outbox: s.mem, Album: s.mem, Lanes: s.lanes, Repos: s.repo, Models: s.models, Log: zerolog.Nop(),
-		Rules: func(context.Context, string) (Rules, error) { return s.rules, nil }})
+	s.Orchestrator = New(o, Parts{
+		Journal: s.mem, Outbox: s.mem, Album: s.mem, Lanes: s.lanes, Repos: s.repo, Models: s.models, Log: zerolog.Nop(),
+		Rules: func(context.Context, string) (Rules, error) { return s.rules, nil },
+	})
 	if err := s.Start(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}

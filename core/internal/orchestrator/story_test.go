@@ -254,7 +254,7 @@ func (p *teller) act(id, line string) {
 	if key != "" && p.has(id, key) {
 		ref.Task = p.task(id, key).ID
 	} else {
-		key, more = "", rest
+		more = rest
 	}
 	var err error
 	ctx := context.Background()
