@@ -53,6 +53,7 @@ type Size struct{ Width, Height int }
 type Board struct {
 	Job   *job.Job                // folded by whoever follows it
 	Local func(model string) bool // whose requests cost nothing that Relo could count; nil: unknown
+	Plan  string                  // what to do about a plan that waits
 	Here  bool                    // the job runs in this process: leaving the view does not leave it alone
 
 	began  time.Time

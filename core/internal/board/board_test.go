@@ -228,14 +228,14 @@ func TestKeysAskForOrders(t *testing.T) {
 		{"Ctrl-C leaves", []string{CtrlC}, Order{Verb: Leave}},
 		{"Ctrl-C leaves in the middle of a line", []string{"s", "x", CtrlC}, Order{Verb: Leave}},
 		{"p pauses", []string{"p"}, Order{Verb: Pause}},
-		{"words go to the job when nothing is chosen", []string{"s", "q", "p", Enter}, Order{Verb: SayTo, Text: "qp"}},
+		{"words answer the task that asks when nothing is chosen", []string{"s", "q", "p", Enter}, Order{Verb: SayTo, Task: "docs", Text: "qp"}},
 		{"words go to the chosen task", []string{Down, "s", "h", "i", Enter}, Order{Verb: SayTo, Task: "docs", Text: "hi"}},
 		{"the second press moves", []string{Down, Down, "s", "h", Enter}, Order{Verb: SayTo, Task: "form", Text: "h"}},
 		{"an empty line says nothing", []string{"s", " ", Enter}, Order{}},
 		{"Esc leaves the line", []string{"s", "x", Esc, "p"}, Order{Verb: Pause}},
 		{"o asks for the changes", []string{"o"}, Order{Verb: Look, Task: "docs"}},
-		{"a pasted text is one line", []string{"s", "one\ntwo", Enter}, Order{Verb: SayTo, Text: "one two"}},
-		{"Esc chooses nothing", []string{Down, Esc, "s", "x", Enter}, Order{Verb: SayTo, Text: "x"}},
+		{"a pasted text is one line", []string{"s", "one\ntwo", Enter}, Order{Verb: SayTo, Task: "docs", Text: "one two"}},
+		{"Esc chooses nothing", []string{Down, Down, Esc, "o"}, Order{Verb: Look, Task: "docs"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -260,6 +260,26 @@ func TestAPausedJobResumesAndAnEndedOneDoesNeither(t *testing.T) {
 	x.job(job.Paused, job.Cancelled, "")
 	if got := x.b.Key("p", 24); got.Verb != "" || !strings.Contains(text(x.b.Frame(Size{80, 24}, at(99))), "there is nothing to pause") {
 		t.Errorf("p on an ended job is %q", got.Verb)
+	}
+}
+
+func TestWordsGoToTheJobWhenNobodyAsks(t *testing.T) {
+	t.Parallel()
+	b := newTale(t, "x").task("a", "A", "").b
+	for _, k := range []string{"s", "h", "i"} {
+		b.Key(k, 24)
+	}
+	if diff := cmp.Diff(Order{Verb: SayTo, Text: "hi"}, b.Key(Enter, 24)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAPlanThatWaitsSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	x := newTale(t, "x").task("a", "A", "").job(job.Planning, job.AwaitingApproval, "")
+	x.b.Plan = "relo approve x shows the plan and asks"
+	if got := text(x.b.Frame(Size{80, 24}, at(9))); !strings.Contains(got, "! Waiting for you: the plan\n") || !strings.Contains(got, x.b.Plan) {
+		t.Error(got)
 	}
 }
 

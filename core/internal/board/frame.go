@@ -79,7 +79,11 @@ func (b *Board) head(width int, now time.Time) []Line {
 		facts = b.facts(now, "%d/%d")
 	}
 	lines = append(lines, Line{{Fit(facts, width), Dim}})
-	if why := Flat(j.Reason, 0); why != "" {
+	why := Flat(j.Reason, 0)
+	if j.Status == job.AwaitingApproval {
+		why = cmp.Or(b.Plan, why)
+	}
+	if why != "" {
 		lines = append(lines, Line{{Fit(why, width), Plain}})
 	}
 	return append(lines, nil)

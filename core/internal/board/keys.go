@@ -59,6 +59,11 @@ func (b *Board) Key(key string, rows int) Order {
 		return b.pause()
 	case "s":
 		b.help, b.typing, b.typed = false, true, nil
+		if rows := b.rows(); b.selected == "" && len(rows) > 0 {
+			if t := rows[b.focus(rows)].task; t.Question != "" {
+				b.selected = t.ID // what is said now is the answer
+			}
+		}
 	case "o", Enter:
 		return b.toggle()
 	case Esc:

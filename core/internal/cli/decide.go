@@ -10,6 +10,9 @@ import (
 	"github.com/relo-dev/relo/core/internal/protocol"
 )
 
+// planHint says what to do about a plan that waits.
+func (s *shell) planHint(id string) string { return s.hint("approve", id) + " shows the plan and asks" }
+
 // planEvent is the last line of run --dry-run --json.
 type planEvent struct {
 	Kind string `json:"kind"`

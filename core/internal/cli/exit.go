@@ -132,7 +132,7 @@ func codeOf(code string) int {
 		return exitBudget
 	case protocol.CodeUnreachable:
 		return exitAway
-	case protocol.CodeConflict, protocol.CodeUnknown, codeApproval: // whose lines win, and an unknown price, are a person's to decide
+	case protocol.CodeConflict, protocol.CodeUnknown, protocol.CodeUnapplied, codeApproval: // whose lines win, an unknown price, what may be lost and what a plan holds are a person's to decide
 		return exitPerson
 	default:
 		return exitError

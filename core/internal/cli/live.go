@@ -76,7 +76,7 @@ type stage struct {
 func (v *view) play(ctx context.Context, l *link, scr *screen.Screen) error {
 	ctx, stop := context.WithCancel(ctx)
 	s := &stage{view: v, l: l, scr: scr, answers: make(chan func(*board.Board))}
-	v.board.Here = l.here
+	v.board.Here, v.board.Plan = l.here, v.sh.planHint(v.id)
 	followed, orders := make(chan error, 1), make(chan board.Order, 1)
 	quiet := make(chan struct{}, 2)
 	go func() {

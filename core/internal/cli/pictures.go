@@ -15,6 +15,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/app"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/vision"
 )
 
 func (s *shell) picturesCmd() *cobra.Command {
@@ -122,6 +123,8 @@ func showsWords(l job.Look) string {
 		return "in words only"
 	case l.How == job.HowDropped:
 		return "left out"
+	case l.Role != vision.Result:
+		return "" // what was given does not change with the work
 	case l.AfterLastEdit:
 		return "after the last edit"
 	}

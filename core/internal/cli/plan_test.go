@@ -95,6 +95,16 @@ func TestNobodyToAskIsExitCode7(t *testing.T) {
 	}
 }
 
+func TestWatchSaysWhatToDoAboutAPlan(t *testing.T) {
+	t.Parallel()
+	l, _, _ := planning(t)
+	l.on("costs.list", gives(protocol.CostsDoc{}))
+	exit, out, note := (&scene{line: l, daemon: true}).run(t.Context(), "watch", "--no-follow")
+	exits(t, exit, exitPerson, note)
+	has(t, note, "job 01a22de0-303b: Waiting for you; relo approve 01a22de0-303b shows the plan and asks")
+	has(t, out, "relo approve 01a22de0-303b  shows the plan and asks")
+}
+
 func TestADryRunIsThePlanAndNothingElse(t *testing.T) {
 	t.Parallel()
 	for _, flags := range [][]string{{"--dry-run"}, {"-n", "--json"}} {

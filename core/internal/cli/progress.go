@@ -46,6 +46,9 @@ func (v *view) lines(e job.Event) []string {
 			return nil
 		}
 		v.words[""] = word
+		if b.To == string(job.AwaitingApproval) && !v.plan {
+			return []string{fmt.Sprintf("job %s: %s; %s", short(e.Job), word, v.sh.planHint(e.Job))}
+		}
 		return []string{because(fmt.Sprintf("job %s: %s", short(e.Job), word), b.Reason)}
 	case *job.AppliedBody:
 		return []string{fmt.Sprintf("applied %s; as it was before: %s", count(len(b.Files), "file", "files"), b.BackupRef)}

@@ -156,7 +156,7 @@ func TestRunRefusesWhatItCannotFollow(t *testing.T) {
 func TestErrorsOfTheAPIHaveCodesAndHints(t *testing.T) {
 	for code, exit := range map[string]int{
 		protocol.CodeInternal: 1, protocol.CodeUsage: 2, protocol.CodeConfig: 2, protocol.CodeNotFound: 2, protocol.CodeAmbiguous: 2, protocol.CodeNotReady: 1,
-		protocol.CodeConflict: 7, protocol.CodeKey: 4, protocol.CodeBudget: 5, protocol.CodeUnreachable: 6, protocol.CodeUnknown: 7, protocol.CodeProvider: 1,
+		protocol.CodeConflict: 7, protocol.CodeKey: 4, protocol.CodeBudget: 5, protocol.CodeUnreachable: 6, protocol.CodeUnknown: 7, protocol.CodeProvider: 1, protocol.CodeUnapplied: 7, protocol.CodeDamaged: 1,
 	} {
 		fault := &protocol.Error{Code: code, Message: "it went wrong", Hint: "do this", Retryable: true}
 		got, out, note := (&scene{line: newLine().on("job.submit", fails(fault))}).run(t.Context(), "run", "x", "--json")

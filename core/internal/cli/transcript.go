@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -85,7 +87,24 @@ func (t *teller) call(c provider.Call) {
 		t.calls = map[string]string{}
 	}
 	t.calls[c.ID] = c.Name
-	t.text("calls " + flat(c.Name, titleRunes) + " " + string(c.Args))
+	t.text("calls " + flat(c.Name, titleRunes) + " " + readable(c.Args))
+}
+
+// readable is JSON as a person reads it: with < and & as they are.
+func readable(args json.RawMessage) string {
+	var value any
+	dec := json.NewDecoder(bytes.NewReader(args))
+	dec.UseNumber()
+	if err := dec.Decode(&value); err != nil {
+		return string(args) // as it came
+	}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return string(args)
+	}
+	return strings.TrimSpace(text.String())
 }
 
 func (t *teller) result(e engine.Entry) {

@@ -151,7 +151,7 @@ func trace(t *testing.T, l *line) *line {
 	for _, e := range []engine.Entry{
 		{Kind: engine.KindFirst, Message: &provider.Message{Role: provider.RoleUser, Parts: []provider.Part{provider.Text(strings.Repeat("line\n", 40))}}},
 		{Kind: engine.KindAnswer, Stop: provider.StopCalls, Message: &provider.Message{Parts: []provider.Part{
-			provider.Text("I draw it.\x1b[2J"), {Kind: provider.PartCall, Call: &provider.Call{ID: "c1", Name: "shell", Args: json.RawMessage(`{"command":"make"}`)}},
+			provider.Text("I draw it.\x1b[2J"), {Kind: provider.PartCall, Call: &provider.Call{ID: "c1", Name: "shell", Args: json.RawMessage(`{"command":"make \u0026\u0026 ls"}`)}},
 		}}},
 		{Kind: engine.KindCall, ID: "c1"},
 		{Kind: engine.KindResult, Result: &provider.Result{ID: "c1", Text: "no rule", IsError: true, Pictures: []provider.Picture{pic}}},
@@ -179,7 +179,7 @@ func TestLogsTellWhoSaidAndDidWhat(t *testing.T) {
 	l := trace(t, story().tells(job.Event{Kind: job.KindStep, Task: "t1", Attempt: "a1", Body: &job.Step{Tool: "shell", Summary: "ran the tests"}}))
 	exit, out, note := (&scene{line: l, daemon: true}).run(t.Context(), "logs")
 	exits(t, exit, 0, note)
-	has(t, out, "Draw the card, attempt 1 on here/eyes (w1): failed: no rule\n", "Relo\n    line\n", "more (--full prints all)", "Model\n    I draw it.[2J\n    calls shell {\"command\":\"make\"}\n",
+	has(t, out, "Draw the card, attempt 1 on here/eyes (w1): failed: no rule\n", "Relo\n    line\n", "more (--full prints all)", "Model\n    I draw it.[2J\n    calls shell {\"command\":\"make && ls\"}\n",
 		"shell failed\n    no rule\n    picture out/card.png (result, 70x50, sha256 ab12)\n", "You\n    use Field\n", "attempt 2 on here/eyes: under way\n", "shell: ran the tests\n")
 	if strings.Count(out, "    line\n") != entryLines {
 		t.Errorf("%d lines of a long text", strings.Count(out, "    line\n"))
