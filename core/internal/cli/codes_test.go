@@ -147,6 +147,17 @@ func TestWordsAreNotBrokenAtTheEdgeOfATerminal(t *testing.T) {
 	has(t, out, "Draw the card")
 }
 
+func TestAListOfJobsKeepsToOneLineEach(t *testing.T) {
+	t.Parallel()
+	s := &scene{line: pages(), terminal: true}
+	s.size.Width = 72
+	_, out, _ := s.run(t.Context(), "jobs", "--no-color")
+	if strings.Count(out, "\n") != 3 {
+		t.Errorf("%s", out)
+	}
+	has(t, out, "Match the[31m card a…")
+}
+
 func TestHelpIsShortOrWhole(t *testing.T) {
 	t.Parallel()
 	exit, out, note := (&scene{}).run(t.Context(), "run", "-h")

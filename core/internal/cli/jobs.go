@@ -45,7 +45,7 @@ func (s *shell) jobs(ctx context.Context, l *link) error {
 		}
 		rows = append(rows, []string{short(j.ID), state, fmt.Sprintf("%d of %d", j.Done, j.Tasks), maybe(j.Cost), flat(j.Title, titleRunes)})
 	}
-	s.out.table(rows)
+	s.out.table(s.out.fitLast(rows))
 	if idle > 0 {
 		s.note.line("%s", goOnWords)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/board"
+	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
 	"github.com/relo-dev/relo/core/internal/screen"
 )
@@ -45,7 +46,11 @@ func (v *view) see(ctx context.Context, l *link) error {
 	err = v.play(ctx, l, scr)
 	size := scr.Size()
 	closed := scr.Close()
-	for _, line := range v.last(size) {
+	last := v.last(size)
+	if v.rests() && v.state.Status == job.AwaitingApproval {
+		last = nil // the plan itself is shown next
+	}
+	for _, line := range last {
 		if _, werr := out.WriteString(screen.Paint(line, v.sh.colours(out)) + "\n"); werr != nil {
 			closed = errors.Join(closed, werr)
 		}

@@ -162,6 +162,17 @@ func TestABillIsTheSumOfItsParts(t *testing.T) {
 	})
 }
 
+func TestAReasonThatOnlyRepeatsIsLeftOut(t *testing.T) {
+	for _, c := range [][3]string{
+		{"Draw: Paused", "paused", "Draw: Paused"}, {"Paused", "Paused", "Paused"}, {"Paused", "you paused it", "Paused: you paused it"},
+		{"Waiting for a worker", "a worker", "Waiting for a worker: a worker"}, {"Done", "", "Done"},
+	} {
+		if got := because(c[0], c[1]); got != c[2] {
+			t.Errorf("%q because %q is %q, not %q", c[0], c[1], got, c[2])
+		}
+	}
+}
+
 func TestMoneyInWords(t *testing.T) {
 	for v, want := range map[float64]string{0: "0.00", 0.05: "0.05", 1.12: "1.12", 0.0123: "0.0123", 0.1 + 0.2: "0.30", 0.00001: "under 0.0001", 12.5: "12.50"} {
 		if got := usd(v); got != want {

@@ -137,6 +137,26 @@ func (p *paper) table(rows [][]string) {
 	}
 }
 
+// fitLast cuts the last column so that rows keep to one line of a terminal, as
+// far as a few words are left of it.
+func (p *paper) fitLast(rows [][]string) [][]string {
+	last, before := len(rows[0])-1, 0
+	for i := range last {
+		width := 0
+		for _, row := range rows {
+			width = max(width, board.Width(calm(row[i])))
+		}
+		before += width + 2
+	}
+	if p.width < before+minWidth {
+		return rows
+	}
+	for _, row := range rows {
+		row[last] = board.Fit(calm(row[last]), p.width-before)
+	}
+	return rows
+}
+
 // row writes one row of a table. On a terminal the cells that do not fit stand
 // below it.
 func (p *paper) row(row []string, widths []int) {

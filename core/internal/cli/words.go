@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/relo-dev/relo/core/internal/board"
 	"github.com/relo-dev/relo/core/internal/job"
@@ -119,10 +120,12 @@ const reasonRunes = 500
 
 // because adds a reason when there is one.
 func because(words, reason string) string {
-	if reason = flat(reason, reasonRunes); reason != "" {
-		return words + ": " + reason
+	reason = flat(reason, reasonRunes)
+	last := words[strings.LastIndex(words, ": ")+1:]
+	if reason == "" || strings.EqualFold(strings.TrimSpace(last), reason) { // "Paused: paused" says nothing more
+		return words
 	}
-	return words
+	return words + ": " + reason
 }
 
 func count(n int, one, many string) string { return board.Count(n, one, many) }
