@@ -32,8 +32,9 @@ func TestABudgetReachedInADebugTaskEndsTheJob(t *testing.T) {
 	if doc.Status != job.StoppedAtBudget || !strings.Contains(doc.Reason, "may cost up to 3") {
 		t.Errorf("the job is %s: %s", doc.Status, doc.Reason)
 	}
-	// More budget, and it goes on, in this process.
-	r = w.relo("retry", doc.ID, "--budget", "40")
+	// More budget, and it goes on.
+	w.relo("retry", doc.ID, "--budget", "40").mustExit(t, 0)
+	r = w.relo("watch", doc.ID)
 	if r.exit != 3 || w.show(doc.ID).Status != job.Failed {
 		t.Errorf("after the retry: exit %d\n%s%s", r.exit, r.stdout, r.stderr)
 	}
