@@ -114,7 +114,7 @@ func TestAConfigIsReadAgainWhileTheDaemonRuns(t *testing.T) {
 	w.relo("daemon", "status").mustExit(t, 0).says(t, "needs a restart: workers.local is 2 and becomes 3")
 }
 
-func TestADaemonStartsWithAFaultyConfigAndWithNone(t *testing.T) {
+func TestADaemonStartsWithoutAConfigAndNotWithAFaultyOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, mixed(), &play{plan: planOf(task("one", "easy"))}).smallRepo()
 	file := filepath.Join(w.home, "relo.json")
@@ -123,15 +123,18 @@ func TestADaemonStartsWithAFaultyConfigAndWithNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.write(file, "{\n  \"budgt\": 1\n}\n")
-	if doc := w.started(); !doc.Running {
-		t.Fatalf("%+v", doc)
-	}
-	w.relo("daemon", "logs").says(t, "relo.json:2:", "budgt", "jobs are refused")
-	w.relo("run", "x", "--repo", w.repo).mustExit(t, 2).says(t, "budgt")
+	w.relo("serve").mustExit(t, 2).says(t, "relo.json:2:", "budgt")
+	w.relo("daemon", "start").says(t, "relo.json:2:", "budgt")
+	w.relo("daemon", "status").mustExit(t, 6)
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
+	if doc := w.started(); !doc.Running {
+		t.Fatalf("%+v", doc)
+	}
 	w.relo("run", "x", "--repo", w.repo).mustExit(t, 2)
+	w.write(file, "{\n  \"budgt\": 1\n}\n")
+	w.relo("run", "x", "--repo", w.repo).mustExit(t, 2).says(t, "budgt")
 	w.write(file, string(good))
 	w.isReady(w.submit("one change"))
 }

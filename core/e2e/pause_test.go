@@ -52,7 +52,7 @@ func (w *world) settled(l *app.Link, id string) {
 		if err != nil || doc.Status != job.Paused || doc.Pausing {
 			return false
 		}
-		return !slices.ContainsFunc(doc.Tasks, func(t protocol.TaskDoc) bool { return t.Status.Live() || t.Status == job.TaskFinished })
+		return !slices.ContainsFunc(doc.Tasks, func(t protocol.TaskDoc) bool { return t.Status.Live() })
 	})
 }
 

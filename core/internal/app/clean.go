@@ -63,7 +63,7 @@ var _ shelves = (*store.Store)(nil)
 
 // Clean removes what ended jobs left: in the running daemon, else here.
 func Clean(ctx context.Context, e Env, dry bool) (doc CleanDoc, err error) {
-	cfg, _, err := startConfig(e)
+	cfg, err := startConfig(e)
 	if err != nil {
 		return doc, err
 	}

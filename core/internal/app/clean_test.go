@@ -29,7 +29,7 @@ func newHouse(t *testing.T) *house {
 	e := Env{Getenv: func(n string) string {
 		return map[string]string{"RELO_HOME": home, "HOME": home, "PATH": os.Getenv("PATH")}[n]
 	}}
-	cfg, _, err := startConfig(e)
+	cfg, err := startConfig(e)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -165,7 +165,7 @@ func (c *core) conduct(ctx context.Context, k kind) error {
 	cash := &money{Store: c.store}
 	parts := orchestrator.Parts{
 		Journal: c.store, Outbox: c.store, Album: c.store, Repos: c.repos, Rules: c.settings.rules, Log: c.log,
-		Models: gateway.New(c.settings.shelf, cash, c.store, c.log, time.Now), Prepare: c.prepareAttachment, Lanes: noLanes{},
+		Models: gateway.New(c.settings.shelf, cash, c.store, c.log, time.Now), Prepare: prepareAttachment, Lanes: noLanes{},
 	}
 	if c.conn != nil {
 		parts.Lanes = lanes{c.conn, c.server}

@@ -70,11 +70,7 @@ func (x pictures) Prepare(ctx context.Context, dir, name string, region *vision.
 }
 
 // prepareAttachment makes a picture in memory ready for the planner.
-func (c *core) prepareAttachment(data []byte, name string, maxEdge int) (vision.Picture, vision.Meta, error) {
-	never := c.cfg.Pictures.Never
-	if cfg, _, err := c.settings.of(""); err == nil {
-		never = cfg.Pictures.Never
-	}
+func prepareAttachment(data []byte, name string, maxEdge int, never []string) (vision.Picture, vision.Meta, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), attachmentTime)
 	defer cancel()
 	return picture.New(picture.Options{Never: never}).PrepareBytes(ctx, data, name, picture.Params{MaxEdge: maxEdge})

@@ -81,7 +81,9 @@ func TestOrdinaryWordsStay(t *testing.T) {
 func TestAKnownSecretIsFoundInEveryForm(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		secret := rapid.StringMatching(`[a-zA-Z0-9"\\&<>/ +=%-]{8,40}`).Filter(func(s string) bool { return strings.TrimSpace(s) == s }).Draw(t, "secret")
+		secret := rapid.StringMatching(`[a-zA-Z0-9"\\&<>/ +=%-]{8,40}`).Filter(func(s string) bool {
+			return strings.TrimSpace(s) == s && !strings.HasPrefix(s, `"`) // else it may be a JSON text itself, which reads as what stands in it
+		}).Draw(t, "secret")
 		r := bareRedactor(secret)
 		inner, _ := json.Marshal(map[string]string{"out": "a " + secret + " b"})
 		outer, _ := json.Marshal(map[string]string{"text": string(inner), "at": "https://x/?q=" + url.QueryEscape(secret)})

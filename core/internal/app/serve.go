@@ -12,11 +12,11 @@ import (
 
 // Serve is the daemon in the foreground: it calls ready once the API answers, and
 // returns when it was told to end, by ctx or by daemon.stop, and its workers are
-// gone. A faulty config does not keep it from starting: ready gets the faults, and
-// jobs are refused until they are mended.
-func Serve(ctx context.Context, e Env, ready func(s protocol.StatusDoc, faults error)) (err error) {
+// gone. A config that becomes faulty later does not end it: jobs are refused until
+// it is mended.
+func Serve(ctx context.Context, e Env, ready func(protocol.StatusDoc)) (err error) {
 	e.Dir = "" // it serves all folders alike
-	cfg, faults, err := startConfig(e)
+	cfg, err := startConfig(e)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func Serve(ctx context.Context, e Env, ready func(s protocol.StatusDoc, faults e
 	status, err := c.Status(ctx)
 	if err == nil {
 		c.log.Info().Str("version", Version).Int("jobs", status.Jobs).Msg("the daemon serves")
-		ready(status, faults)
+		ready(status)
 		<-work.Done()
 	}
 	c.orch.Quiesce() // what agents lay aside is not given to another worker that is about to leave too

@@ -157,17 +157,8 @@ func configFault(err error) error {
 }
 
 // startConfig is the person's config for a process that serves all folders. A
-// faulty file does not keep it from starting: the defaults stand in for it, and
-// faults says what is wrong.
-func startConfig(e Env) (cfg *config.Config, faults error, err error) {
+// faulty one is an error with every fault: nothing is started with a guess.
+func startConfig(e Env) (*config.Config, error) {
 	e.Dir = ""
-	if cfg, err = Load(e); err == nil {
-		return cfg, nil, nil
-	}
-	if _, ok := config.AsFaults(err); !ok {
-		return nil, nil, err
-	}
-	none := config.Places{Config: filepath.Join(e.places().Run, "no-config")} // never made
-	cfg, derr := config.Load(config.Input{Places: none})
-	return cfg, err, derr
+	return Load(e)
 }

@@ -35,7 +35,7 @@ type doors struct {
 	load     func(app.Env) (*config.Config, error)
 	open     func(context.Context, app.Env, *config.Config, app.Mode) (*link, error)
 	running  func(app.Env, *config.Config) bool
-	serve    func(context.Context, app.Env, func(protocol.StatusDoc, error)) error
+	serve    func(context.Context, app.Env, func(protocol.StatusDoc)) error
 	work     func(context.Context, app.Env, string) error
 	rehearse func(context.Context, app.Env, string) (*app.Demo, func() error, error)
 	workdir  func() (string, error)

@@ -393,8 +393,8 @@ func TestServeIsDoneWhenItIsToldToStop(t *testing.T) {
 	ctx, signal := context.WithCancelCause(t.Context())
 	s := &scene{}
 	s.sh = s.shell(nil, nil)
-	s.sh.serve = func(ctx context.Context, _ app.Env, ready func(protocol.StatusDoc, error)) error {
-		ready(protocol.StatusDoc{Version: "1", PID: 7, Jobs: 2}, nil)
+	s.sh.serve = func(ctx context.Context, _ app.Env, ready func(protocol.StatusDoc)) error {
+		ready(protocol.StatusDoc{Version: "1", PID: 7, Jobs: 2})
 		signal(&SignalError{Number: syscall.SIGTERM})
 		return ctx.Err()
 	}
@@ -402,7 +402,7 @@ func TestServeIsDoneWhenItIsToldToStop(t *testing.T) {
 	exits(t, exit, 0, note)
 	has(t, note, "relo 1 serves: process 7, 2 jobs to go on with", "not confined")
 
-	s.sh.serve = func(context.Context, app.Env, func(protocol.StatusDoc, error)) error {
+	s.sh.serve = func(context.Context, app.Env, func(protocol.StatusDoc)) error {
 		return errors.New("no port")
 	}
 	exit, _, note = s.run(t.Context(), "serve")

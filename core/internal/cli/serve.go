@@ -24,8 +24,7 @@ func (s *shell) serveHere(ctx context.Context) error {
 		return err
 	}
 	s.note.line("warning: agents' commands are not confined yet: they run with your rights on this machine")
-	err = s.serve(ctx, env, func(st protocol.StatusDoc, faults error) {
-		s.saysFaults(faults, "jobs are refused until it is mended; the daemon need not be restarted for it")
+	err = s.serve(ctx, env, func(st protocol.StatusDoc) {
 		if s.json {
 			s.out.doc(st)
 			return

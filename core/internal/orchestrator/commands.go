@@ -25,7 +25,7 @@ func (o *Orchestrator) Submit(ctx context.Context, s protocol.Submit) (protocol.
 	if o.Solo && len(o.active()) > 0 {
 		return protocol.Accepted{}, &protocol.Error{
 			Code:    protocol.CodeNotReady,
-			Message: "this process runs one job and ends with it", Hint: "relo serve takes several",
+			Message: "this process runs one job and ends with it", Hint: "relo daemon start takes several",
 		}
 	}
 	repo, err := o.Repos.Open(ctx, s.Repo)
@@ -134,7 +134,7 @@ func (o *Orchestrator) checkImages(s protocol.Submit, rules Rules) error {
 		if o.Prepare == nil {
 			continue
 		}
-		if _, _, err := o.Prepare(data, a.Name, rules.MaxEdge); err != nil {
+		if _, _, err := o.Prepare(data, a.Name, rules.MaxEdge, rules.Never); err != nil {
 			return usage(protocol.CodeUsage, "relo image shows what would be sent of a picture", "attachment %s cannot be shown: %v", a.Name, err)
 		}
 	}

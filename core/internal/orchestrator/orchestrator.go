@@ -63,8 +63,8 @@ type Parts struct {
 	// Rules reads the config that holds in a folder; its error is told to who
 	// submits a job there.
 	Rules func(ctx context.Context, dir string) (Rules, error)
-	// Prepare makes an attachment ready to be shown.
-	Prepare func(data []byte, name string, maxEdge int) (vision.Picture, vision.Meta, error)
+	// Prepare makes an attachment ready to be shown; never are globs of names that are shown to no model.
+	Prepare func(data []byte, name string, maxEdge int, never []string) (vision.Picture, vision.Meta, error)
 	Log     zerolog.Logger
 }
 

@@ -132,7 +132,7 @@ func (r *run) attachment(img job.Image) (provider.Picture, bool) {
 	if err != nil {
 		return provider.Picture{}, false
 	}
-	p, meta, err := r.o.Prepare(data, img.Path, r.rules.MaxEdge)
+	p, meta, err := r.o.Prepare(data, img.Path, r.rules.MaxEdge, r.rules.Never)
 	if err != nil {
 		r.o.Log.Warn().Str("job", r.id).Str("picture", img.Path).Err(err).Msg("an attachment cannot be shown")
 		return provider.Picture{}, false
