@@ -164,8 +164,11 @@ func TestABillIsTheSumOfItsParts(t *testing.T) {
 
 func TestAReasonThatOnlyRepeatsIsLeftOut(t *testing.T) {
 	for _, c := range [][3]string{
-		{"Draw: Paused", "paused", "Draw: Paused"}, {"Paused", "Paused", "Paused"}, {"Paused", "you paused it", "Paused: you paused it"},
-		{"Waiting for a worker", "a worker", "Waiting for a worker: a worker"}, {"Done", "", "Done"},
+		{"Draw: Paused", "paused", "Draw: Paused"},
+		{"Paused", "Paused", "Paused"},
+		{"Paused", "you paused it", "Paused: you paused it"},
+		{"Waiting for a worker", "a worker", "Waiting for a worker: a worker"},
+		{"Done", "", "Done"},
 	} {
 		if got := because(c[0], c[1]); got != c[2] {
 			t.Errorf("%q because %q is %q, not %q", c[0], c[1], got, c[2])
