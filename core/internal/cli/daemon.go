@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relo-dev/relo/core/internal/app"
-	"github.com/relo-dev/relo/core/internal/config"
 	"github.com/relo-dev/relo/core/internal/protocol"
 )
 
@@ -285,16 +284,4 @@ func (s *shell) daemonClean(ctx context.Context, dry bool) error {
 		s.out.line("  %s removes it", s.hint("discard", k.Job))
 	}
 	return nil
-}
-
-// saysFaults tells the faults of a config that something goes on without.
-func (s *shell) saysFaults(err error, then string) {
-	faults, ok := config.AsFaults(err)
-	if !ok {
-		return
-	}
-	for _, f := range faults {
-		s.note.line("%s", f.String())
-	}
-	s.note.line("the configuration has %s: %s", count(len(faults), "fault", "faults"), then)
 }
