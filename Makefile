@@ -2,7 +2,7 @@
 # the modules are in Go's cache nothing here asks a network.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test check format vet lint house race bench e2e fmt generate install dist clean
+.PHONY: help build demo recording test check format vet lint house race bench e2e fmt generate install dist clean
 
 GO       ?= go
 BENCH    ?= .
@@ -31,6 +31,9 @@ build: ## bin/relo
 
 demo: build ## one job from prompt to diff, with a scripted model: no key, no network
 	bin/relo demo
+
+recording: build ## writes docs/demo.txt: the demo on a real terminal (needs tmux)
+	scripts/record-demo.sh
 
 test: ## all tests
 	$(GO) test ./...

@@ -86,6 +86,8 @@ func (m *member) unable(now time.Time, alive time.Duration) string {
 		return "is leaving"
 	case now.Sub(m.seen) > alive:
 		return fmt.Sprintf("was last heard of %d s ago", int(now.Sub(m.seen).Seconds()))
+	case len(m.holds) >= m.slots && m.slots == 1:
+		return "is busy"
 	case len(m.holds) >= m.slots:
 		return fmt.Sprintf("all %d slots are busy", m.slots)
 	}
