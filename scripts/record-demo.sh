@@ -23,6 +23,6 @@ tmux -L "$socket" -f /dev/null new-session -d -x 100 -y 26 \
 	done
 	printf '\n--- the result, on standard output\n'
 	cat "$home/result.txt"
-} | sed -e "s#/tmp/relo-demo-[0-9]*#/tmp/relo-demo#g" >"$out"
+} | sed -E 's#[^ ]*/(relo-demo)-[0-9]+#DEMO#g' >"$out"
 [ "$(cat "$home/exit")" = 0 ]
 echo "wrote $out"
