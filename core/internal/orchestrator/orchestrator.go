@@ -178,6 +178,9 @@ func (o *Orchestrator) run(ctx context.Context, id string) (*run, error) {
 	if err != nil && (!damaged || state == nil) {
 		return nil, err
 	}
+	if state.Seq == 0 && damaged {
+		return nil, damageFault(id, damage)
+	}
 	if state.Seq == 0 {
 		return nil, notFound(id)
 	}
@@ -216,6 +219,11 @@ func (o *Orchestrator) read(ctx context.Context, id string) (state *job.Job, fol
 		}
 	}
 	return state, folded, err
+}
+
+// damageFault is told to who asks, and stays a *record.DamageError for who acts on it.
+func damageFault(id string, d *record.DamageError) error {
+	return errors.Join(&protocol.Error{Code: protocol.CodeDamaged, Message: d.Error(), Hint: "relo doctor says more; its branch " + branchOf(id) + " is as it was"}, d)
 }
 
 func notFound(id string) error {

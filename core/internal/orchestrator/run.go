@@ -10,7 +10,6 @@ import (
 
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/ledger"
-	"github.com/relo-dev/relo/core/internal/protocol"
 	"github.com/relo-dev/relo/core/internal/record"
 )
 
@@ -65,7 +64,7 @@ func (r *run) do(ctx context.Context, f func(*turn) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.damage != nil {
-		return &protocol.Error{Code: protocol.CodeDamaged, Message: r.damage.Error(), Hint: "relo doctor says more; its branch " + branchOf(r.id) + " is as it was"}
+		return damageFault(r.id, r.damage)
 	}
 	if r.torn {
 		if err := r.reload(ctx); err != nil {
