@@ -204,14 +204,17 @@ func whyLines(t protocol.TaskDoc) []string {
 	}
 	for _, a := range t.Attempts {
 		if a.Result == nil {
-			say("attempt %d on %s by worker %s is under way", a.Number, a.Model, a.Worker)
+			say("attempt %d on %s by worker %s%s is under way", a.Number, a.Model, a.Worker, wentOn(a))
 			continue
 		}
 		words := string(a.Result.Outcome)
 		if a.Result.Reason != "" {
 			words += ": " + a.Result.Reason
 		}
-		say("attempt %d on %s by worker %s: %s", a.Number, a.Model, a.Worker, words)
+		say("attempt %d on %s by worker %s%s: %s", a.Number, a.Model, a.Worker, wentOn(a), words)
+		for note := range strings.Lines(a.Result.Notes) {
+			say("  note: %s", strings.TrimSpace(note))
+		}
 		for _, l := range a.Looks {
 			when := ""
 			if l.AfterLastEdit {
@@ -222,6 +225,15 @@ func whyLines(t protocol.TaskDoc) []string {
 	}
 	for _, v := range t.Verdicts {
 		say("review: %s %s", v.Verdict, v.Summary)
+	}
+	for _, w := range t.Said {
+		say("you said: %s", w.Text)
+	}
+	if t.Question != "" {
+		say("asks you: %s (relo say answers)", t.Question)
+	}
+	if t.Continues && !t.Status.Live() && !t.Status.Terminal() {
+		say("the next attempt goes on from the last point")
 	}
 	if t.Waiting != nil && t.Status == job.TaskReady {
 		say("waits for %s", t.Waiting.For)
@@ -235,6 +247,13 @@ func whyLines(t protocol.TaskDoc) []string {
 	}
 	say("now: %s", state)
 	return lines
+}
+
+func wentOn(a protocol.AttemptDoc) string {
+	if a.From == "" {
+		return ""
+	}
+	return ", from the last point on,"
 }
 
 // Diff gives what a job's branch changes, or what a task's last attempt did.
