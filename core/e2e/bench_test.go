@@ -252,19 +252,5 @@ func versionRound(b *testing.B, _ int) time.Duration {
 
 func serveRound(b *testing.B, _ int) time.Duration {
 	b.Helper()
-	w := benchWorld(b, 1, 2)
-	start := time.Now()
-	d := &daemon{w: w, cmd: exec.CommandContext(b.Context(), binary, "serve"), errs: &lockedBuffer{}, done: make(chan struct{})}
-	d.cmd.Env, d.cmd.Dir, d.cmd.Stdout, d.cmd.Stderr = w.environ(), w.home, d.errs, d.errs
-	check(b, d.cmd.Start())
-	go func() {
-		defer close(d.done)
-		_ = d.cmd.Wait() // stopped below
-	}()
-	for !app.Running(w.env(), nil) {
-		time.Sleep(time.Millisecond)
-	}
-	took := time.Since(start)
-	d.stop()
-	return took
+	return benchWorld(b, 1, 2).timedStart(b)
 }
