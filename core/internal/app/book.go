@@ -127,14 +127,14 @@ func (b *book) documents() protocol.ModelsDoc {
 // may have been changed meanwhile where it is kept.
 type keyed struct {
 	provider.Client
-	forget func()
+	forget func(err error)
 }
 
 // Stream passes the call on.
 func (k keyed) Stream(ctx context.Context, r provider.Request, onDelta func(provider.Delta)) (provider.Response, error) {
 	resp, err := k.Client.Stream(ctx, r, onDelta)
 	if e, ok := asProvider(err); ok && e.Kind == provider.KindKey {
-		k.forget()
+		k.forget(err)
 	}
 	return resp, err
 }

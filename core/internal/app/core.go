@@ -114,6 +114,7 @@ func (c *core) open(ctx context.Context, k kind) error {
 		c.log.Error().Err(err).Msg("the config cannot be used; jobs are refused until it is mended")
 	}
 	c.settings.shelf.renew = c.settings.renew
+	c.settings.shelf.daemon = c.exit != nil
 	if !k.idle {
 		if err := c.openRehearsal(ctx); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/config"
 	"github.com/relo-dev/relo/core/internal/protocol"
 	"github.com/relo-dev/relo/core/internal/store"
+	"github.com/relo-dev/relo/core/internal/toolbox"
 )
 
 // Serve is the daemon in the foreground: it calls ready once the API answers, and
@@ -50,6 +51,7 @@ func Serve(ctx context.Context, e Env, ready func(protocol.StatusDoc)) (err erro
 	leave()
 	c.log.Info().Msg("the daemon ends")
 	wait()
+	c.sweepCommands()
 	tidied()
 	return err
 }
@@ -70,6 +72,20 @@ func openServing(ctx context.Context, e Env, cfg *config.Config, x *exit) (*core
 		case <-ctx.Done():
 			return c, err
 		case <-time.After(startLook):
+		}
+	}
+}
+
+// sweepCommands ends what agents started whose workers did not come to an end in
+// order: nothing of a job runs while nobody looks after it.
+func (c *core) sweepCommands() {
+	leases, err := c.store.Leases(context.Background())
+	if err != nil {
+		c.log.Error().Err(err).Msg("the commands of agents were not looked for")
+	}
+	for _, l := range leases {
+		if n := toolbox.KillMarked(l.Attempt); n > 0 {
+			c.log.Info().Str("attempt", l.Attempt).Int("processes", n).Msg("commands of an agent were ended")
 		}
 	}
 }

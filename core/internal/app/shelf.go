@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/relo-dev/relo/core/internal/catalog"
@@ -20,6 +21,8 @@ var _ gateway.Book = (*shelf)(nil)
 type shelf struct {
 	// renew looks whether there is a newer book, before each call; set once.
 	renew func()
+	// daemon says that the process's environment is older than the person's.
+	daemon bool
 
 	mu        sync.Mutex
 	books     []*book // newest first
@@ -86,14 +89,23 @@ func (s *shelf) Client(ctx context.Context, ref catalog.Ref) (provider.Client, e
 	s.mu.Lock()
 	at := s.rehearsal
 	s.mu.Unlock()
+	advise := func(err error) {
+		if e, ok := asProvider(err); ok && s.daemon && e.Kind == provider.KindKey && strings.HasPrefix(p.Key, "env:") {
+			e.Hint = strings.TrimPrefix(e.Hint+"; "+oldEnvironment, "; ")
+		}
+	}
 	c, err := b.dial(ctx, name, p, at)
 	if err != nil {
+		advise(err)
 		return nil, err
 	}
-	c = keyed{c, func() { s.forget(name) }}
+	c = keyed{c, func(err error) { advise(err); s.forget(name) }}
 	s.clients[name] = dialled{string(row), c}
 	return c, nil
 }
+
+// oldEnvironment is what helps when a variable was set after the daemon began.
+const oldEnvironment = "the daemon has the environment that it was started with: after setting it, relo daemon stop && relo daemon start"
 
 // forget hangs up on a provider; the next call dials it anew.
 func (s *shelf) forget(name string) {

@@ -67,10 +67,16 @@ func (o *Orchestrator) Resume(ctx context.Context, id string, budget *float64) e
 		return err
 	}
 	r.mu.Lock()
-	state := r.state.Status
+	state, bound, reason := r.state.Status, r.state.Budget, r.state.Reason
 	r.mu.Unlock()
 	switch state {
 	case job.StoppedAtBudget:
+		if budget == nil && bound != nil && !strings.Contains(reason, "day") {
+			return &protocol.Error{
+				Code: protocol.CodeBudget, Message: fmt.Sprintf("the job stopped at its budget of %g USD and would stop again at once: %s", *bound, reason),
+				Hint: fmt.Sprintf("relo resume %s --budget USD sets a higher one", short(id)),
+			}
+		}
 		return o.Retry(ctx, protocol.Resolved{Job: id}, protocol.Retry{Budget: budget})
 	case job.Paused:
 	case job.Cancelled, job.Failed:

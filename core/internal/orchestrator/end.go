@@ -2,7 +2,10 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/relo-dev/relo/core/internal/job"
@@ -197,11 +200,7 @@ func (o *Orchestrator) Discard(ctx context.Context, id string, force bool) (prot
 			Hint: "relo diff " + short(id) + " shows it; relo discard --force " + short(id) + " throws it away",
 		}
 	}
-	repo, err := o.Repos.Open(ctx, dir)
-	if err != nil {
-		return protocol.DiscardDoc{}, err
-	}
-	removed, err := repo.Discard(ctx, id, attempts)
+	removed, err := o.removeWork(ctx, dir, id, attempts)
 	if err != nil {
 		return protocol.DiscardDoc{}, err
 	}
@@ -213,4 +212,16 @@ func (o *Orchestrator) Discard(ctx context.Context, id string, force bool) (prot
 		t.moveJob(job.JobDiscard, "")
 		return nil
 	})
+}
+
+// removeWork removes what git keeps of a job; of a folder that is gone there is nothing.
+func (o *Orchestrator) removeWork(ctx context.Context, dir, id string, attempts []string) ([]string, error) {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return []string{}, nil
+	}
+	repo, err := o.Repos.Open(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return repo.Discard(ctx, id, attempts)
 }

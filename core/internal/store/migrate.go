@@ -51,17 +51,18 @@ func (s *Store) migrate(ctx context.Context) error {
 	if have > Version {
 		return fmt.Errorf("the record was written by a later Relo (schema %d, this one knows %d): use that version", have, Version)
 	}
+	old := have > 0 // there is something to keep: a new record grows through the same steps
 	for ; have < Version; have++ {
-		if err := s.step(ctx, have); err != nil {
+		if err := s.step(ctx, have, old); err != nil {
 			return s.said(fmt.Sprintf("bring the record from schema %d to %d", have, have+1), err)
 		}
 	}
 	return nil
 }
 
-func (s *Store) step(ctx context.Context, have int) error {
+func (s *Store) step(ctx context.Context, have int, old bool) error {
 	saved := ""
-	if have > 0 {
+	if old {
 		words, err := integrity(ctx, s.writer)
 		if err != nil {
 			return err
