@@ -201,7 +201,7 @@ func (w *world) plainly(text string) string {
 		{`127\.0\.0\.1:\d{3,}`, "127.0.0.1:PORT"},
 		{`\bprocess \d+`, "process PID"},
 		{`\d+\.\d+\.\d+-dev`, "VERSION"},
-		{`[0-9a-f]{8}-[0-9a-f]{4}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?`, "ID"},
+		{`[0-9a-f]{8}-[0-9a-f]{4}(-[0-9a-f]{4}(-[0-9a-f]{4}-[0-9a-f]{12})?)?`, "ID"},
 		{`[0-9a-f]{40}`, "COMMIT"},
 		{`\b[0-9a-f]{7,13}\b`, "COMMIT"},
 		{`\b\d+(\.\d+)? ?(ms|s)\b`, "TIME"},
