@@ -143,6 +143,10 @@ type TraceBody struct {
 // useless before the person has mended it.
 const CodeKey = "key"
 
+// CodeWorkspace marks an end that came before the model was asked anything: the
+// folder of the attempt could not be made ready. It says nothing about the model.
+const CodeWorkspace = "workspace"
+
 // NewBudget is the body of job.budget: the person set another bound.
 type NewBudget struct {
 	Budget *float64 `json:"budget"` // USD
@@ -307,7 +311,7 @@ type AttemptEnd struct {
 	Summary string       `json:"summary"`
 	Notes   string       `json:"notes,omitempty"`
 	Reason  string       `json:"reason,omitempty"` // why it is not done
-	Code    string       `json:"code,omitempty"`   // CodeKey, or empty
+	Code    string       `json:"code,omitempty"`   // CodeKey, CodeWorkspace, or empty
 	Seen    Seen         `json:"seen"`
 	Visual  string       `json:"visual,omitempty"`
 	Epoch   int64        `json:"epoch"`

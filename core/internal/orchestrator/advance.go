@@ -126,6 +126,10 @@ func (t *turn) judged(task *job.Task) {
 		t.move(task, job.MoveHold, reason)
 		return
 	}
+	if a.End.Code == job.CodeWorkspace && unready(task) {
+		t.move(task, job.MoveHold, a.End.Reason)
+		return
+	}
 	if task.Kind() != job.Work {
 		t.judgedHelper(task, a)
 		return
@@ -157,6 +161,13 @@ func (t *turn) judged(task *job.Task) {
 	default:
 		t.move(task, job.MoveRework, a.End.Reason)
 	}
+}
+
+// unready reports whether the folder of the last two attempts could not be made
+// ready: no model can mend that, so the person is asked.
+func unready(task *job.Task) bool {
+	n := len(task.Attempts)
+	return n > 1 && task.Attempts[n-2].End != nil && task.Attempts[n-2].End.Code == job.CodeWorkspace
 }
 
 // unverified counts the attempts that were called done without proof.

@@ -177,6 +177,8 @@ func (h *hand) result(a protocol.Assignment, word, rest string) protocol.Finish 
 		f.End.Outcome, f.End.Reason = job.OutBudget, "the job's budget is reached"
 	case "key":
 		f.End.Code = job.CodeKey
+	case "unready":
+		f.End.Code = job.CodeWorkspace
 	case "failed":
 	default:
 		h.s.t.Fatalf("script: %q is not known", word)

@@ -115,7 +115,7 @@ func whyAgain(task *job.Task) string {
 // was lost, was refused a key, or whose work was not found wanting does not.
 func (r *run) fellShort(task *job.Task) bool {
 	a := lastEnded(task)
-	if a == nil || !a.Counted() || a.End.Code == job.CodeKey {
+	if a == nil || !a.Counted() || a.End.Code == job.CodeKey || a.End.Code == job.CodeWorkspace {
 		return false
 	}
 	v := verdictOn(r.state, task, a)

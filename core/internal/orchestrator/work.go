@@ -73,7 +73,11 @@ func (k *work) do(ctx context.Context) protocol.Finish {
 		if k.box != nil {
 			err = errors.Join(err, k.box.Close())
 		}
-		return k.failed(ctx, err)
+		k.failed(ctx, err)
+		if e := &k.finish.End; e.Outcome == job.OutFailed && e.Code == "" {
+			e.Code = job.CodeWorkspace
+		}
+		return k.finish
 	}
 	stopSteps := k.reportSteps(ctx)
 	end, err := k.w.Engines[k.a.Engine].Run(ctx, k.task(), engine.Desk{
