@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/bus"
@@ -41,6 +42,14 @@ type Link struct {
 func (l *Link) Close() error { return l.close() }
 
 const credsName = "owner.creds"
+
+// Defaults is the configuration of who has none, for commands to which a faulty
+// one does not matter.
+func Defaults(e Env) (*config.Config, error) {
+	nowhere := e.places()
+	nowhere.Config = filepath.Join(nowhere.Run, "no-configuration")
+	return config.Load(config.Input{Places: nowhere})
+}
 
 // dialTime bounds the first word of a daemon on the same machine.
 const dialTime = 3 * time.Second

@@ -25,6 +25,10 @@ type stay struct {
 // attend stays with a job until it rests, applies it when asked to, prints the
 // result and ends with its exit code. A signal cancels the job, or leaves it.
 func (s *shell) attend(ctx context.Context, l *link, v *view, how stay) error {
+	v.here = l.here
+	if !s.asks() {
+		v.patience = awayMost
+	}
 	v.learn(ctx, l)
 	for {
 		if err := v.see(ctx, l); err != nil {
@@ -65,9 +69,9 @@ func (s *shell) attend(ctx context.Context, l *link, v *view, how stay) error {
 func (s *shell) left(ctx context.Context, l *link, v *view, how stay, err error) error {
 	switch {
 	case errors.Is(err, errQuit):
-		return s.goesOn(v.id, exitRunning)
+		return s.goesOn(v, exitRunning)
 	case errors.Is(err, errLeft) && !l.here:
-		return s.goesOn(v.id, exitInterrupt)
+		return s.goesOn(v, exitInterrupt)
 	case errors.Is(err, errLeft):
 		return s.callOff(ctx, l, v, how.grace, "interrupted", exitInterrupt)
 	case ctx.Err() != nil:
@@ -108,7 +112,10 @@ func (s *shell) leave(ctx context.Context, l *link, v *view, grace time.Duration
 	}
 	interrupt := code == exitInterrupt
 	if !l.here && (over || (interrupt && s.terminal(s.note.w))) {
-		return s.goesOn(v.id, code)
+		if !over {
+			s.afterSignal()
+		}
+		return s.goesOn(v, code)
 	}
 	reason := "interrupted"
 	if over {
@@ -120,12 +127,22 @@ func (s *shell) leave(ctx context.Context, l *link, v *view, grace time.Duration
 // callOff cancels the job and waits for its end.
 func (s *shell) callOff(ctx context.Context, l *link, v *view, grace time.Duration, reason string, code int) error {
 	s.note.line("%s: cancelling the job", reason)
-	last, stop := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(grace, defaultGrace))
+	grace = cmp.Or(grace, defaultGrace)
+	if v.isAway() {
+		grace = min(grace, lastTry)
+	}
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer stop()
 	v.progress, v.plan = progressPlain, false
 	if _, err := l.Cancel(last, v.id, reason); err != nil {
+		if !l.here && (errors.Is(err, protocol.ErrAway) || last.Err() != nil) {
+			return s.notCancelled(v, code)
+		}
 		s.note.loud("relo: the job could not be cancelled: %v", err)
 	} else if err := v.follow(last, l.Client); err != nil {
+		if last.Err() != nil {
+			err = fmt.Errorf("it did not end within %v", grace)
+		}
 		s.note.loud("relo: the end of the job was not seen: %v", err)
 	}
 	if !s.json {
@@ -136,12 +153,18 @@ func (s *shell) callOff(ctx context.Context, l *link, v *view, grace time.Durati
 }
 
 // goesOn leaves the view and not the job.
-func (s *shell) goesOn(id string, code int) error {
-	hint := fmt.Sprintf("%s follows it, %s ends it", s.hint("watch", id), s.hint("cancel", id))
+func (s *shell) goesOn(v *view, code int) error {
+	words, hint := "goes on", fmt.Sprintf("%s follows it, %s ends it", s.hint("watch", v.id), s.hint("cancel", v.id))
+	switch {
+	case v.isAway():
+		words, hint = "waits until a daemon runs", startWords
+	case v.state.Status == job.AwaitingApproval:
+		words, hint = "waits for your word on its plan", fmt.Sprintf("%s begins it, %s ends it", s.hint("approve", v.id), s.hint("cancel", v.id))
+	}
 	if code == exitTimeout {
-		s.fail(errorDoc{Error: protocol.Error{Code: "timeout", Message: errTimeout.Error() + "; the job goes on", Hint: hint, Retryable: true}})
+		s.fail(errorDoc{Error: protocol.Error{Code: "timeout", Message: errTimeout.Error() + "; the job " + words, Hint: hint, Retryable: true}})
 		return &endError{code}
 	}
-	s.note.loud("job %s goes on; %s", short(id), hint)
+	s.note.loud("job %s %s; %s", short(v.id), words, hint)
 	return &endError{code}
 }

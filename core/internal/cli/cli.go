@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relo-dev/relo/core/internal/app"
+	"github.com/relo-dev/relo/core/internal/config"
 )
 
 // Run is the program: it takes the arguments behind the program's name and
@@ -191,16 +192,40 @@ func (s *shell) env(dir string) (app.Env, error) {
 	return app.Env{Getenv: s.getenv, Dir: dir, Stderr: s.note}, nil
 }
 
+// forgiving gives the person's configuration to a command that only reaches the
+// daemon or reads the record. A project's never matters to it, and a faulty one of
+// the person's must not keep anybody from a job that runs.
+func (s *shell) forgiving(env app.Env) (cfg *config.Config, faulty bool, err error) {
+	env.Dir = ""
+	cfg, err = s.load(env)
+	faults, ok := config.AsFaults(err)
+	if !ok {
+		return cfg, false, err
+	}
+	words := ""
+	if len(faults) > 0 {
+		words = ": " + flat(faults[0].String(), lineRunes)
+	}
+	s.note.line("the configuration has a fault, which does not matter here%s", words)
+	cfg, err = app.Defaults(env)
+	return cfg, true, err
+}
+
 // asking opens the API for one command and closes it afterwards.
 func (s *shell) asking(ctx context.Context, mode app.Mode, f func(*link) error) error {
 	env, err := s.env("")
 	if err != nil {
 		return err
 	}
-	cfg, err := s.load(env)
+	cfg, _, err := s.forgiving(env)
 	if err != nil {
 		return err
 	}
+	return s.askingWith(ctx, env, cfg, mode, f)
+}
+
+// askingWith is asking under a configuration that was read already.
+func (s *shell) askingWith(ctx context.Context, env app.Env, cfg *config.Config, mode app.Mode, f func(*link) error) error {
 	l, err := s.open(ctx, env, cfg, mode)
 	if err != nil {
 		return err

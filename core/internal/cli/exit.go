@@ -116,7 +116,7 @@ func docOf(err error) (errorDoc, int) {
 		return errorDoc{Error: protocol.Error{Code: protocol.CodeUsage, Message: e.words, Hint: e.hint}}, exitUsage
 	}
 	if errors.Is(err, protocol.ErrAway) {
-		return errorDoc{Error: protocol.Error{Code: protocol.CodeUnreachable, Message: err.Error(), Hint: "relo serve starts it; relo doctor looks for the cause", Retryable: true}}, exitAway
+		return errorDoc{Error: protocol.Error{Code: protocol.CodeUnreachable, Message: err.Error(), Hint: "relo daemon start starts it; relo doctor looks for the cause", Retryable: true}}, exitAway
 	}
 	return errorDoc{Error: protocol.Error{Code: protocol.CodeInternal, Message: err.Error()}}, exitError
 }

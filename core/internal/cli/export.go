@@ -37,9 +37,13 @@ func (s *shell) exportJob(ctx context.Context, id string, o app.ExportOptions) e
 	if err != nil {
 		return err
 	}
-	cfg, err := s.load(env)
+	cfg, faulty, err := s.forgiving(env)
 	if err != nil {
 		return err
+	}
+	if faulty && !o.NoPictures { // what pictures.never keeps back is not known
+		o.NoPictures = true
+		s.note.loud("pictures are left out, and the keys it names are not looked for by value: they stand in the configuration with the fault")
 	}
 	doc, err := s.export(ctx, env, cfg, id, o)
 	if err != nil {

@@ -129,7 +129,7 @@ func (c *scene) shell(out, note io.Writer) *shell {
 			open: func(_ context.Context, _ app.Env, _ *config.Config, m app.Mode) (*link, error) {
 				c.modes = append(c.modes, m)
 				if m == app.Daemon && !c.daemon {
-					return nil, &protocol.Error{Code: protocol.CodeUnreachable, Message: "no daemon is running", Hint: "relo serve starts one", Retryable: true}
+					return nil, &protocol.Error{Code: protocol.CodeUnreachable, Message: "no daemon is running", Hint: "relo daemon start starts one", Retryable: true}
 				}
 				return &link{Client: client.New(c.line), here: !c.daemon || m == app.Standalone, close: func() error { c.closed++; return nil }}, nil
 			},

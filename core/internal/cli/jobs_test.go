@@ -77,7 +77,7 @@ func TestPagesForAPerson(t *testing.T) {
 			"Job      " + jobID, "From     commit 0123456789\n", "Budget   3.00 USD", "Picture  card.png", "warning: a late result", "Match the card: Running\n",
 			"Draw the card  Waiting for a worker  hard, needs eyes  here/coder  1 attempt  hard; needs eyes\n", "Draw the card: Waiting for a worker: again",
 			"looked at out.png (result, after the last edit)", "looked at ref.png (reference, in words only)", "visual verification was unavailable; here/coder is text only",
-			`check "make" failed with exit code 2`, "moved up from here/a to here/coder: it failed", "the review asks for changes: too wide", "  relo serve ", "relo cancel 01a22de0-303b",
+			`check "make" failed with exit code 2`, "moved up from here/a to here/coder: it failed", "the review asks for changes: too wide", "  relo daemon start ", "relo cancel 01a22de0-303b",
 			"unknown, at least 0.05 USD: plan 0.05, work local, review unknown (7 requests); what 4 requests cost is not known",
 		}},
 		{"show @last --exit-status", 8, nil},
@@ -183,7 +183,7 @@ func TestWatchOfAJobThatNobodyWorksOn(t *testing.T) {
 	l := story().on("job.show", gives(protocol.JobDoc{ID: jobID, Status: job.Running, Seq: 8}))
 	exit, _, note := (&scene{line: l}).run(t.Context(), "watch", "@last")
 	exits(t, exit, exitAway, note)
-	has(t, note, "Draw the card: Running", "nobody works on it", "relo serve goes on with it")
+	has(t, note, "Draw the card: Running", "nobody works on it", "relo daemon start goes on with it")
 }
 
 func TestWatchLeavesTheJobAlone(t *testing.T) {
@@ -205,16 +205,16 @@ func TestWatchLeavesTheJobAlone(t *testing.T) {
 func TestAnActiveJobThatNobodyWorksOn(t *testing.T) {
 	for _, daemon := range []bool{true, false} {
 		l := pages().on("job.list", gives(protocol.JobList{Jobs: []protocol.JobLine{{ID: jobID, Status: job.Running}, {ID: jobID, Status: job.Failed}}}))
-		for args, words := range map[string]string{"show @last": "Running, but nobody works on it: relo serve goes on with it\n", "jobs": "Running, but nobody works on it  0 of 0"} {
+		for args, words := range map[string]string{"show @last": "Running, but nobody works on it: relo daemon start goes on with it\n", "jobs": "Running, but nobody works on it  0 of 0"} {
 			exit, out, note := (&scene{line: l, daemon: daemon}).run(t.Context(), strings.Fields(args)...)
 			exits(t, exit, 0, note)
 			if strings.Contains(out, words) == daemon {
 				t.Errorf("a daemon runs: %v; relo %s prints:\n%s", daemon, args, out)
 			}
-			if args != "jobs" && (strings.Contains(out, "  relo serve ") == daemon || strings.Contains(out, "relo watch") != daemon) {
+			if args != "jobs" && (strings.Contains(out, "  relo daemon start ") == daemon || strings.Contains(out, "relo watch") != daemon) {
 				t.Errorf("a daemon runs: %v; the next step is wrong:\n%s", daemon, out)
 			}
-			if strings.Contains(out+note, "relo serve goes on with it") == daemon || strings.Contains(out, "Failed, but") {
+			if strings.Contains(out+note, "relo daemon start goes on with it") == daemon || strings.Contains(out, "Failed, but") {
 				t.Errorf("a daemon runs: %v; relo %s prints:\n%s%s", daemon, args, out, note)
 			}
 		}

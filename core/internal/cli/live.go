@@ -66,7 +66,7 @@ func (v *view) see(ctx context.Context, l *link) error {
 func (v *view) last(size board.Size) []board.Line {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.board.Last(size, time.Now())
+	return v.board.Last(size, v.clock())
 }
 
 // stage is a live view on a terminal.
@@ -85,7 +85,7 @@ func (v *view) play(ctx context.Context, l *link, scr *screen.Screen) error {
 	followed, orders := make(chan error, 1), make(chan board.Order, 1)
 	quiet := make(chan struct{}, 2)
 	go func() {
-		followed <- l.Follow(ctx, v.id, v.state.Seq, v.take)
+		followed <- v.stream(ctx, l.Client)
 		quiet <- struct{}{}
 	}()
 	go func() {
@@ -127,7 +127,7 @@ func (s *stage) loop(ctx context.Context, followed <-chan error, orders chan<- b
 func (s *stage) draw() error {
 	size := s.scr.Size()
 	s.mu.Lock()
-	lines := s.board.Frame(size, time.Now())
+	lines := s.frame(size)
 	s.mu.Unlock()
 	return s.scr.Draw(lines, size)
 }

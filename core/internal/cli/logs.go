@@ -183,7 +183,7 @@ func (s *shell) followLog(ctx context.Context, l *link, id string, before []job.
 	v.progress = progressNone
 	names := map[string]string{}
 	told := int64(len(before))
-	err = l.Follow(ctx, of.Job, 0, func(e job.Event) error {
+	err = l.FollowWith(ctx, of.Job, 0, func(e job.Event) error {
 		if err := v.fold(e); err != nil {
 			return err
 		}
@@ -201,9 +201,10 @@ func (s *shell) followLog(ctx context.Context, l *link, id string, before []job.
 			return client.ErrStop
 		}
 		return nil
-	})
+	}, v.absent)
 	if ctx.Err() != nil && s.terminal(s.note.w) && signalCode(ctx) == exitInterrupt {
-		return s.goesOn(of.Job, exitInterrupt)
+		s.afterSignal()
+		return s.goesOn(v, exitInterrupt)
 	}
 	return err
 }

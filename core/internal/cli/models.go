@@ -16,7 +16,15 @@ import (
 
 func (s *shell) modelsCmd() *cobra.Command {
 	list := func(c *cobra.Command, _ []string) error {
-		return s.asking(c.Context(), app.Any, func(l *link) error { return s.models(c.Context(), l) })
+		env, err := s.env("")
+		if err != nil {
+			return err
+		}
+		cfg, err := s.load(env) // its models are what is asked for, so a fault in it matters
+		if err != nil {
+			return err
+		}
+		return s.askingWith(c.Context(), env, cfg, app.Any, func(l *link) error { return s.models(c.Context(), l) })
 	}
 	c := &cobra.Command{
 		Use: "models", Short: "The models of the configuration, and whether they see", Args: cobra.ArbitraryArgs,

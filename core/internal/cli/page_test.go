@@ -220,7 +220,7 @@ func TestFaultsOfTheConfigurationAreAllSaid(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "relo.json"), []byte("{\n  \"budgt\": {},\n  \"keepDays\": \"many\"\n}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range []string{"run x", "jobs", "config show"} {
+	for _, args := range []string{"run x", "models", "config show"} {
 		s := &scene{env: map[string]string{"RELO_HOME": home}, dir: t.TempDir()}
 		s.sh = s.shell(nil, nil)
 		s.sh.load = app.Load

@@ -169,7 +169,7 @@ func TestErrorsOfTheAPIHaveCodesAndHints(t *testing.T) {
 	}
 	exit, _, note := (&scene{line: newLine().on("job.list", fails(protocol.ErrAway))}).run(t.Context(), "jobs")
 	exits(t, exit, exitAway, note)
-	has(t, note, "the daemon does not answer", "relo serve")
+	has(t, note, "the daemon does not answer", "relo daemon start")
 }
 
 func TestRunUsesTheDaemonThatRuns(t *testing.T) {

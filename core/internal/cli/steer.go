@@ -77,7 +77,7 @@ func (s *shell) working(ctx context.Context, f func(*link) error) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := s.load(env)
+	cfg, _, err := s.forgiving(env)
 	if err != nil {
 		return err
 	}

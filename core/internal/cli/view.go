@@ -18,12 +18,14 @@ const heartbeat = 30 * time.Second
 type view struct {
 	sh       *shell
 	id       string
-	progress string     // tty, plain or none
-	plan     bool       // a plan that waits for approval is an end
-	quiet    int64      // events up to this number are folded and not told, and none of them is the end
-	until    int64      // the end is not looked for before this number
-	want     job.Status // when set, only this state is the end
-	brief    bool       // the event until is the end, whatever the state
+	progress string        // tty, plain or none
+	plan     bool          // a plan that waits for approval is an end
+	quiet    int64         // events up to this number are folded and not told, and none of them is the end
+	until    int64         // the end is not looked for before this number
+	want     job.Status    // when set, only this state is the end
+	brief    bool          // the event until is the end, whatever the state
+	here     bool          // this process has the record, so no daemon can be away
+	patience time.Duration // how long the daemon may be away before the view ends; 0: for ever
 
 	mu    sync.Mutex
 	state *job.Job
@@ -32,6 +34,7 @@ type view struct {
 	words map[string]string // by task, and the job's under "": the state's word that was told last
 	looks map[string]bool   // told once an attempt: a picture stays in later requests
 	spoke time.Time
+	away  time.Time // since when the daemon is silent; zero: it answers
 }
 
 func newView(s *shell, id string) *view {
@@ -53,7 +56,7 @@ func (v *view) follow(ctx context.Context, c *client.Client) error {
 		defer close(quiet)
 		v.beat(ctx)
 	}()
-	err := c.Follow(ctx, v.id, v.state.Seq, v.take)
+	err := v.stream(ctx, c)
 	stop()
 	<-quiet
 	return err
@@ -142,7 +145,9 @@ func (v *view) beat(ctx context.Context) {
 		}
 		v.mu.Lock()
 		if wait = heartbeat - time.Since(v.spoke); wait <= 0 {
-			v.sh.note.line("%s", v.stillWords())
+			if v.away.IsZero() { // else nobody knows
+				v.sh.note.line("%s", v.stillWords())
+			}
 			v.spoke, wait = time.Now(), heartbeat
 		}
 		v.mu.Unlock()

@@ -37,7 +37,7 @@ func (s *shell) watch(ctx context.Context, l *link, id, progress string, noFollo
 		return err
 	}
 	v := newView(s, doc.ID)
-	v.until, v.progress = doc.Seq, progress
+	v.until, v.progress, v.here = doc.Seq, progress, l.here
 	running := outcomeCode(doc.Status, doc.End) == exitRunning || doc.Status == job.AwaitingApproval
 	idle := l.here && running // nobody works on it, so what is there is all that comes
 	if noFollow || idle || !running {
@@ -51,7 +51,8 @@ func (s *shell) watch(ctx context.Context, l *link, id, progress string, noFollo
 		code := signalCode(ctx)
 		byKey := ctx.Err() == nil || l.here
 		if !byKey && code == exitInterrupt && s.terminal(s.note.w) {
-			return s.goesOn(v.id, code)
+			s.afterSignal()
+			return s.goesOn(v, code)
 		}
 		if ctx.Err() != nil {
 			return err
@@ -61,7 +62,7 @@ func (s *shell) watch(ctx context.Context, l *link, id, progress string, noFollo
 	if idle && !noFollow && doc.Status != job.AwaitingApproval {
 		return &protocol.Error{
 			Code: protocol.CodeUnreachable, Message: fmt.Sprintf("%s, but no daemon is running, so nobody works on it", docState(doc)),
-			Hint: "relo serve goes on with it", Retryable: true,
+			Hint: goOnWords, Retryable: true,
 		}
 	}
 	if !s.json {

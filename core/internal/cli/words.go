@@ -41,7 +41,7 @@ func jobState(s job.Status) string {
 func idleState(s job.Status) string { return jobState(s) + ", but nobody works on it" }
 
 const (
-	goOnWords      = "relo serve goes on with it"
+	goOnWords      = "relo daemon start goes on with it"
 	firstJob       = `relo run "what should be done"`
 	waitsForWorker = board.WordWorker
 )

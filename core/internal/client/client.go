@@ -184,6 +184,9 @@ const (
 	// some was missed.
 	awayWait  = 500 * time.Millisecond
 	quietPoll = 2 * time.Second
+	// awayAfter is how long the daemon may be silent before its follower is told:
+	// longer than a restart takes, shorter than a person believes in a still view.
+	awayAfter = 2 * time.Second
 	// newsBuffer holds what arrives while a page is read; what does not fit is
 	// seen as a gap and asked for.
 	newsBuffer = 1024
@@ -193,6 +196,13 @@ const (
 // once, those that were and those to come, until f returns ErrStop or another
 // error, or ctx ends. While the daemon is away it waits.
 func (c *Client) Follow(ctx context.Context, id string, after int64, f func(job.Event) error) error {
+	return c.FollowWith(ctx, id, after, f, nil)
+}
+
+// FollowWith is Follow that tells when the daemon went silent: away is called with
+// gone once it has not answered for some 2 s, since being when it was first asked
+// in vain, and without gone once it answers again. It is never called beside f.
+func (c *Client) FollowWith(ctx context.Context, id string, after int64, f func(job.Event) error, away func(since time.Time, gone bool)) error {
 	news := make(chan job.Event, newsBuffer)
 	stop, err := c.line.News(id, func(data []byte) {
 		var e job.Event
@@ -208,7 +218,7 @@ func (c *Client) Follow(ctx context.Context, id string, after int64, f func(job.
 		return err
 	}
 	defer stop()
-	return quiet(c.follow(ctx, id, after, news, f))
+	return quiet((&follower{Client: c, id: id, f: f, away: away}).follow(ctx, after, news))
 }
 
 func quiet(err error) error {
@@ -218,7 +228,17 @@ func quiet(err error) error {
 	return err
 }
 
-func (c *Client) follow(ctx context.Context, id string, after int64, news <-chan job.Event, f func(job.Event) error) error {
+// follower is one following of a job.
+type follower struct {
+	*Client
+	id    string
+	f     func(job.Event) error
+	away  func(since time.Time, gone bool) // nil: nobody wants to know
+	since time.Time                        // of the first request that has no answer; zero: all have
+	gone  bool                             // that was told
+}
+
+func (c *follower) follow(ctx context.Context, after int64, news <-chan job.Event) error {
 	poll := time.NewTimer(0)
 	defer poll.Stop()
 	for {
@@ -229,7 +249,7 @@ func (c *Client) follow(ctx context.Context, id string, after int64, news <-chan
 		case e := <-news:
 			if e.Seq == after+1 {
 				after = e.Seq
-				if err := f(e); err != nil {
+				if err := c.f(e); err != nil {
 					return err
 				}
 			}
@@ -239,7 +259,7 @@ func (c *Client) follow(ctx context.Context, id string, after int64, news <-chan
 		}
 		if ask {
 			var err error
-			if after, err = c.catchUp(ctx, id, after, f); err != nil {
+			if after, err = c.catchUp(ctx, after); err != nil {
 				return err
 			}
 		}
@@ -248,9 +268,9 @@ func (c *Client) follow(ctx context.Context, id string, after int64, news <-chan
 }
 
 // catchUp reads pages until there is no more.
-func (c *Client) catchUp(ctx context.Context, id string, after int64, f func(job.Event) error) (int64, error) {
+func (c *follower) catchUp(ctx context.Context, after int64) (int64, error) {
 	for {
-		page, err := c.Events(ctx, protocol.EventsQuery{Job: id, After: after})
+		page, err := c.page(ctx, protocol.EventsQuery{Job: c.id, After: after})
 		if errors.Is(err, protocol.ErrAway) {
 			select {
 			case <-ctx.Done():
@@ -264,12 +284,50 @@ func (c *Client) catchUp(ctx context.Context, id string, after int64, f func(job
 		}
 		for _, e := range page.Events {
 			after = e.Seq
-			if err := f(e); err != nil {
+			if err := c.f(e); err != nil {
 				return after, err
 			}
 		}
 		if !page.More {
 			return after, nil
 		}
+	}
+}
+
+// page gets one, and tells when the daemon is silent for too long: also while a
+// request waits, because one on a lost connection does so for many seconds.
+func (c *follower) page(ctx context.Context, q protocol.EventsQuery) (page protocol.EventPage, err error) {
+	if c.since.IsZero() {
+		c.since = time.Now()
+	}
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		page, err = c.Events(ctx, q)
+	}()
+	silent := time.NewTimer(awayAfter - time.Since(c.since))
+	defer silent.Stop()
+	select {
+	case <-answered:
+	case <-silent.C:
+		c.tell(ctx, true)
+		<-answered
+	}
+	switch {
+	case !errors.Is(err, protocol.ErrAway) && ctx.Err() == nil:
+		c.tell(ctx, false)
+		c.since = time.Time{}
+	case time.Since(c.since) >= awayAfter:
+		c.tell(ctx, true)
+	}
+	return page, err
+}
+
+func (c *follower) tell(ctx context.Context, gone bool) {
+	if c.gone == gone || ctx.Err() != nil {
+		return
+	}
+	if c.gone = gone; c.away != nil {
+		c.away(c.since, gone)
 	}
 }

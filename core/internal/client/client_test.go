@@ -266,3 +266,61 @@ func TestFilesTravelInPieces(t *testing.T) {
 		}
 	}
 }
+
+// deaf is a daemon whose requests hang for a while before they find nobody, as
+// those on a lost connection do.
+type deaf struct {
+	*daemon
+	hangs time.Duration
+}
+
+func (d deaf) Request(ctx context.Context, endpoint string, body []byte) ([]byte, error) {
+	d.mu.Lock()
+	away := d.away > 0
+	d.mu.Unlock()
+	if away {
+		<-time.After(d.hangs)
+	}
+	return d.daemon.Request(ctx, endpoint, body)
+}
+
+func TestFollowTellsThatTheDaemonIsAway(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		away      int
+		hangs     time.Duration
+		gone, ago time.Duration // when it is told, and when that it is back; 0: never
+	}{
+		{"a restart is not told", 3, 0, 0, 0},
+		{"it refuses", 10, 0, awayAfter, 10 * awayWait},
+		{"it hangs", 2, 10 * time.Second, awayAfter, 20*time.Second + 2*awayWait},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &daemon{page: 10, away: c.away}
+				d.happen()
+				start := time.Now()
+				var gone, back []time.Duration
+				err := New(deaf{d, c.hangs}).FollowWith(t.Context(), "j", 0, func(job.Event) error { return ErrStop }, func(since time.Time, is bool) {
+					if !since.Equal(start) {
+						t.Errorf("it is away since %v", since.Sub(start))
+					}
+					if is {
+						gone = append(gone, time.Since(start))
+					} else {
+						back = append(back, time.Since(start))
+					}
+				})
+				want := func(d time.Duration) (all []time.Duration) {
+					if d > 0 {
+						all = append(all, d)
+					}
+					return all
+				}
+				if err != nil || !slices.Equal(gone, want(c.gone)) || !slices.Equal(back, want(c.ago)) {
+					t.Errorf("gone told after %v, back after %v: %v", gone, back, err)
+				}
+			})
+		})
+	}
+}
