@@ -56,6 +56,9 @@ type Board struct {
 	Plan  string                  // what to do about a plan that waits
 	Here  bool                    // the job runs in this process: leaving the view does not leave it alone
 
+	// Answers says that the view stays when an agent asks and nothing else goes on.
+	Answers bool
+
 	began  time.Time
 	ended  time.Time
 	steps  map[string]time.Time // of an attempt's last step

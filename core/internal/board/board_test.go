@@ -52,7 +52,11 @@ func (x *tale) event(e job.Event) *tale {
 }
 
 func (x *tale) task(id, title, reviewOf string) *tale {
-	return x.tell(job.KindTaskAdded, id, "", &job.Added{ID: id, Key: id, Title: title, Difficulty: job.Hard, Vision: true, ReviewOf: reviewOf})
+	kind := job.Work
+	if reviewOf != "" {
+		kind = job.Review
+	}
+	return x.tell(job.KindTaskAdded, id, "", &job.Added{ID: id, Key: id, Title: title, TaskKind: kind, Difficulty: job.Hard, Vision: true, ReviewOf: reviewOf})
 }
 
 func (x *tale) moves(id string, states ...job.TaskState) *tale {
@@ -348,6 +352,46 @@ func TestEveryStateHasAWordWithAMeaning(t *testing.T) {
 		if got != want {
 			t.Errorf("%s is %q, not %q", s, got, want)
 		}
+	}
+}
+
+func TestOnlyWorkIsCountedAndOnlyWhatIsAccepted(t *testing.T) {
+	t.Parallel()
+	x := newTale(t, "x").task("a", "A", "").task("b", "B", "").task("r", "Review: A", "a").moves("b", job.TaskCancelled)
+	x.moves("r", job.TaskReady, job.TaskDispatched, job.TaskRunning, job.TaskFinished, job.TaskAccepted)
+	if got := x.b.facts(at(9), "%d of %d"); !strings.HasPrefix(got, "0 of 2 done") {
+		t.Error(got)
+	}
+}
+
+func TestATaskThatWasLaidAsideWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	x := newTale(t, "x").task("a", "A", "").job(job.Planning, job.Running, "").moves("a", job.TaskReady, job.TaskDispatched, job.TaskRunning, job.TaskFinished, job.TaskHeld)
+	a := x.b.Job.Tasks["a"]
+	for reason, want := range map[string]string{"paused": WordPaused, "no model fits": WordYou} {
+		if a.Reason = reason; taskWord(x.b.Job, a) != want {
+			t.Errorf("%s is %q", reason, taskWord(x.b.Job, a))
+		}
+	}
+	a.Reason, a.Question = "paused", "Which colour?"
+	if got := taskWord(x.b.Job, a); got != WordYou {
+		t.Errorf("a question is %q", got)
+	}
+}
+
+func TestAQuestionThatHoldsTheJobSaysWhichKeyAnswers(t *testing.T) {
+	t.Parallel()
+	x := newTale(t, "x").task("a", "A", "").job(job.Planning, job.Running, "").moves("a", job.TaskReady, job.TaskDispatched, job.TaskRunning)
+	x.tell(job.KindAttemptFinished, "a", "a-1", &job.AttemptEnd{Outcome: job.OutPaused, Question: "Which colour?"}).moves("a", job.TaskFinished, job.TaskHeld)
+	x.job(job.Running, job.WaitingForPerson, "")
+	for _, answers := range []bool{false, true} {
+		x.b.Answers = answers
+		if got := text(x.b.Frame(Size{80, 24}, at(20))); strings.Contains(got, "press s to answer") != answers || !strings.Contains(got, "asks: Which colour?") {
+			t.Error(got)
+		}
+	}
+	if got := text(x.b.Last(Size{80, 24}, at(20))); strings.Contains(got, "press s") {
+		t.Error(got)
 	}
 }
 

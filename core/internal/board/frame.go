@@ -3,6 +3,7 @@ package board
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,7 +60,7 @@ func held(lines []Line, width int) []Line {
 // Last draws the frame that stays behind when the view has ended: no keys, no
 // blank rows, nothing chosen.
 func (b *Board) Last(size Size, now time.Time) []Line {
-	b.selected, b.open, b.help, b.typing, b.words = "", false, false, false, ""
+	b.selected, b.open, b.help, b.typing, b.Answers, b.words = "", false, false, false, false, ""
 	top := b.head(size.Width, now)
 	return held(append(top, b.list(size.Width, max(1, size.Height-len(top)-1), now)...), size.Width)
 }
@@ -83,10 +84,18 @@ func (b *Board) head(width int, now time.Time) []Line {
 	if j.Status == job.AwaitingApproval {
 		why = cmp.Or(b.Plan, why)
 	}
+	if b.Answers && b.asked() {
+		why = "press s to answer, q to leave it for later"
+	}
 	if why != "" {
 		lines = append(lines, Line{{Fit(why, width), Plain}})
 	}
 	return append(lines, nil)
+}
+
+// asked reports whether the whole job waits for an answer.
+func (b *Board) asked() bool {
+	return b.Job.Status == job.WaitingForPerson && slices.ContainsFunc(b.Job.List(), func(t *job.Task) bool { return t.Question != "" && !t.Status.Terminal() })
 }
 
 // stateWords is the job's word with what it hides.
@@ -102,12 +111,15 @@ func stateWords(j *job.Job, word string) string {
 	return word
 }
 
-// facts are the numbers of the job: done, cost of budget, time.
+// facts are the numbers of the job: what it is made of and is merged, cost of budget, time.
 func (b *Board) facts(now time.Time, of string) string {
 	done, all := 0, 0
 	for _, t := range b.Job.List() {
+		if t.Kind() != job.Work {
+			continue // a review is no part of what was asked for
+		}
 		all++
-		if t.Status.Terminal() {
+		if t.Status == job.TaskAccepted {
 			done++
 		}
 	}

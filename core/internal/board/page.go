@@ -16,7 +16,11 @@ func (b *Board) page(t *job.Task, width int) []Line {
 	about := About(taskWord(b.Job, t))
 	p := &sheet{width: width}
 	p.line(Flat(t.Title, 0), Bold)
-	p.line(about.Icon+" "+join(": ", about.Word, Flat(t.Reason, 0)), about.Tone)
+	why := t.Reason
+	if LaidAside(t.Status, why) {
+		why = "" // the word says it
+	}
+	p.line(about.Icon+" "+join(": ", about.Word, Flat(why, 0)), about.Tone)
 	p.line(needs(t), Dim)
 	if t.Question != "" {
 		p.line("asks: "+Flat(t.Question, 0), Warn)

@@ -102,7 +102,7 @@ func TaskWord(s job.TaskState, in job.Status) string {
 	case job.TaskRework:
 		return WordChanges
 	case job.TaskHeld:
-		return heldWord(in)
+		return HeldWord("", in)
 	case job.TaskBlocked:
 		return WordYou
 	case job.TaskLost:
@@ -129,12 +129,23 @@ func liveWord(s job.TaskState, in job.Status) string {
 	return WordPaused
 }
 
-func heldWord(in job.Status) string {
+// LaidAside reports whether a task is held only because its agent was stopped at
+// a safe point: it goes on by itself with its job, and waits for nobody.
+func LaidAside(s job.TaskState, reason string) bool { return s == job.TaskHeld && reason == laidAside }
+
+// laidAside is the reason that the orchestrator holds such a task with.
+const laidAside = "paused"
+
+// HeldWord is the word for a task that is held for a reason.
+func HeldWord(reason string, in job.Status) string {
 	switch in { //nolint:exhaustive // in every other state of the job it is the person who holds it up
 	case job.Paused:
 		return WordPaused
 	case job.StoppedAtBudget:
 		return WordBudget
+	}
+	if reason == laidAside {
+		return WordPaused
 	}
 	return WordYou
 }
@@ -161,6 +172,8 @@ func taskWord(j *job.Job, t *job.Task) string {
 		return WordQueued // nobody asked for changes: the attempt itself came to nothing
 	case t.Question != "" && !t.Status.Terminal():
 		return WordYou
+	case t.Status == job.TaskHeld:
+		return HeldWord(t.Reason, j.Status)
 	}
 	return TaskWord(t.Status, j.Status)
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/screen"
 )
 
 // planHint says what to do about a plan that waits.
@@ -76,6 +79,11 @@ func (s *shell) askPlan(ctx context.Context, l *link, v *view) (bool, error) {
 		return false, err
 	}
 	s.showPlan(s.note, plan)
+	return s.askStart(ctx, l, v, plan)
+}
+
+// askStart asks about a plan that was shown.
+func (s *shell) askStart(ctx context.Context, l *link, v *view, plan protocol.PlanDoc) (bool, error) {
 	for {
 		answer, err := s.ask(ctx, "Start? [y]es, [e]dit, [a]nother (say what), [n]o: ")
 		if err != nil {
@@ -87,7 +95,7 @@ func (s *shell) askPlan(ctx context.Context, l *link, v *view) (bool, error) {
 			_, err := l.Approve(ctx, v.id, nil)
 			return err == nil, s.moved(ctx, l, v, err)
 		case "e", "edit":
-			done, err := s.editPlan(ctx, l, v.id, plan)
+			done, err := s.rework(ctx, l, v.id, plan)
 			if err != nil || done {
 				return done, s.moved(ctx, l, v, err)
 			}
@@ -158,23 +166,52 @@ func (s *shell) showPlan(p *paper, plan protocol.PlanDoc) {
 	p.loud("")
 }
 
-// editPlan has the person edit the plan until it is taken, or given up. It
-// gives false when nothing was approved.
+// editPlan has the person edit the plan, and asks about it as it was when
+// nothing came of that. It gives false when the plan still waits.
 func (s *shell) editPlan(ctx context.Context, l *link, id string, plan protocol.PlanDoc) (bool, error) {
-	text, faults := planText(plan), []string(nil)
-	for {
+	done, err := s.rework(ctx, l, id, plan)
+	if done || err != nil {
+		return done, err
+	}
+	if !s.asks() {
+		s.note.loud("the plan waits; %s asks about it", s.hint("approve", id))
+		return false, nil
+	}
+	return s.askStart(ctx, l, newView(s, id), plan)
+}
+
+// rework has the person edit the plan until it is taken, or given up. It gives
+// false when nothing was approved.
+func (s *shell) rework(ctx context.Context, l *link, id string, plan protocol.PlanDoc) (bool, error) {
+	first, faults := planText(plan), []string(nil)
+	for text := first; ; {
 		edited, err := s.editText(ctx, withFaults(text, faults))
 		if err != nil {
-			return false, err
+			if ctx.Err() != nil {
+				return false, err
+			}
+			s.note.loud("relo: %v; the plan of job %s waits, %s asks about it", err, short(id), s.hint("approve", id))
+			return false, nil
 		}
 		text = withoutFaults(edited)
-		if strings.TrimSpace(stripComments(text)) == "" {
+		switch {
+		case strings.TrimSpace(text) == strings.TrimSpace(first):
+			s.note.loud("nothing was changed")
+			return false, nil
+		case strings.TrimSpace(stripComments(text)) == "":
 			s.note.loud("the plan is empty: nothing was approved")
 			return false, nil
 		}
 		changed, fault := readPlan(text)
-		if fault == nil {
-			_, err := l.Approve(ctx, id, changed)
+		if faults = nil; fault == nil {
+			word, err := s.confirm(ctx, *changed)
+			if err != nil || word == wordNo {
+				return false, err
+			}
+			if word == wordEdit {
+				continue
+			}
+			_, err = l.Approve(ctx, id, changed)
 			refusal, refused := errors.AsType[*protocol.Error](err)
 			if err == nil || !refused || refusal.Code != protocol.CodeUsage {
 				return err == nil, err
@@ -182,16 +219,63 @@ func (s *shell) editPlan(ctx context.Context, l *link, id string, plan protocol.
 			fault = err
 		}
 		faults = strings.Split(fault.Error(), "\n")
-		s.note.loud("the plan has faults:")
-		for _, f := range faults {
-			s.note.loud("  %s", f)
-		}
-		answer, err := s.ask(ctx, "Edit it again? [Y]es, [n]o: ")
-		if err != nil {
+		if again, err := s.editsAgain(ctx, faults); err != nil || !again {
 			return false, err
 		}
-		if strings.HasPrefix(strings.ToLower(answer), "n") {
-			return false, nil
+	}
+}
+
+// editsAgain says the faults of a plan and asks whether they are mended.
+func (s *shell) editsAgain(ctx context.Context, faults []string) (bool, error) {
+	s.note.loud("the plan has faults:")
+	for _, f := range faults {
+		s.note.loud("  %s", f)
+	}
+	word, err := s.pick(ctx, "Edit it again? [Y]es, [n]o: ", wordYes, wordNo)
+	return word == wordYes, err
+}
+
+// confirm shows a changed plan and asks about it; --yes has answered. Where
+// nobody can be asked it does not begin.
+func (s *shell) confirm(ctx context.Context, changed protocol.PlanDoc) (string, error) {
+	if s.yes {
+		return wordYes, nil
+	}
+	if !s.asks() {
+		s.note.loud("the changed plan was not taken: nobody can be asked about it here; --yes takes it unasked")
+		return wordNo, nil
+	}
+	s.showPlan(s.note, changed)
+	word, err := s.pick(ctx, "Start with this plan? [Y]es, [e]dit, [n]o: ", wordYes, wordEdit, wordNo)
+	if err == nil && word == wordNo {
+		s.note.loud("the plan stays as it was")
+	}
+	return word, err
+}
+
+// The answers to pick.
+const (
+	wordYes  = "yes"
+	wordEdit = "edit"
+	wordNo   = "no"
+)
+
+// pick asks until the answer is one of the words, or the beginning of one. An
+// empty line is the first word, and the end of input is the last one.
+func (s *shell) pick(ctx context.Context, question string, words ...string) (string, error) {
+	for {
+		s.note.raw(calm(question))
+		line, err := screen.ReadLine(ctx, s.in)
+		if errors.Is(err, io.EOF) {
+			s.note.raw("\n")
+			return words[len(words)-1], nil
+		}
+		if err != nil {
+			return "", err
+		}
+		answer := strings.ToLower(strings.TrimSpace(line))
+		if i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, answer) }); i >= 0 {
+			return words[i], nil
 		}
 	}
 }

@@ -30,17 +30,17 @@ const (
 // errQuit or errLeft when the person left, and with the error of ctx.
 func (v *view) see(ctx context.Context, l *link) error {
 	if v.progress != progressTTY || v.rests() {
-		return v.follow(ctx, l.Client)
+		return v.talk(ctx, l)
 	}
 	in, ok := v.sh.in.(*os.File)
 	out, isFile := v.sh.note.w.(*os.File)
 	if !ok || !isFile {
-		return v.follow(ctx, l.Client)
+		return v.talk(ctx, l)
 	}
 	scr, err := screen.Open(in, out, v.sh.colours(out))
 	if err != nil {
 		v.progress = progressPlain // the terminal cannot be taken over: lines will do
-		return v.follow(ctx, l.Client)
+		return v.talk(ctx, l)
 	}
 	v.sh.note.hold()
 	err = v.play(ctx, l, scr)
@@ -56,11 +56,69 @@ func (v *view) see(ctx context.Context, l *link) error {
 		}
 	}
 	v.sh.note.release()
+	if v.asking() != nil && v.rests() && (errors.Is(err, errQuit) || errors.Is(err, errLeft)) {
+		return closed // nothing goes on that was left: the question stays
+	}
 	if errors.Is(err, errQuit) && l.here { // this process does the work: it goes on, in lines
 		v.progress = progressPlain
-		return errors.Join(closed, v.follow(ctx, l.Client))
+		return errors.Join(closed, v.talk(ctx, l))
 	}
 	return errors.Join(err, closed)
+}
+
+// talk follows in lines; a question that holds the whole job is put to the
+// person. One that was there before, or is left without an answer, stays.
+func (v *view) talk(ctx context.Context, l *link) error {
+	before := v.until
+	for {
+		if err := v.follow(ctx, l.Client); err != nil {
+			return err
+		}
+		t := v.asking()
+		if t == nil || v.brief || v.progress != progressPlain || v.sh.json || !v.sh.asks() || v.state.Seq <= before {
+			return nil
+		}
+		answer, err := v.sh.ask(ctx, "Your answer (empty leaves the question): ")
+		if err != nil || answer == "" {
+			return err
+		}
+		if _, err = l.Say(ctx, t.ID, answer); err == nil {
+			err = v.sh.moved(ctx, l, v, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// asking is the task whose question holds the whole job.
+func (v *view) asking() *job.Task {
+	if v.state.Status != job.WaitingForPerson {
+		return nil
+	}
+	for _, t := range v.state.List() {
+		if t.Question != "" && !t.Status.Terminal() {
+			return t
+		}
+	}
+	return nil
+}
+
+// stayed follows on while a question holds the job: its answer is given in the view.
+func (s *stage) stayed(follow func() error) error {
+	var asked *job.Finished // the end that a question was, also when it is answered already
+	for {
+		err := follow()
+		s.mu.Lock()
+		if s.asking() != nil {
+			asked = s.state.End
+		}
+		stays := err == nil && s.board.Answers && s.rests() && s.state.Status == job.WaitingForPerson && asked != nil && asked == s.state.End
+		s.mu.Unlock()
+		if !stays {
+			return err
+		}
+	}
 }
 
 func (v *view) last(size board.Size) []board.Line {
@@ -82,10 +140,11 @@ func (v *view) play(ctx context.Context, l *link, scr *screen.Screen) error {
 	ctx, stop := context.WithCancel(ctx)
 	s := &stage{view: v, l: l, scr: scr, answers: make(chan func(*board.Board))}
 	v.board.Here, v.board.Plan = l.here, v.sh.planHint(v.id)
+	v.board.Answers = v.sh.asks() && !v.brief
 	followed, orders := make(chan error, 1), make(chan board.Order, 1)
 	quiet := make(chan struct{}, 2)
 	go func() {
-		followed <- v.stream(ctx, l.Client)
+		followed <- s.stayed(func() error { return v.stream(ctx, l.Client) })
 		quiet <- struct{}{}
 	}()
 	go func() {

@@ -46,6 +46,12 @@ func perform(args []string) int {
 	l.on("job.say", func(body []byte) (any, error) {
 		var q protocol.Say
 		err := json.Unmarshal(body, &q)
+		if q.Text == "ask" {
+			l.wonders()
+		}
+		if q.Text == "blue" && q.ID == "t1" {
+			l.answered()
+		}
 		if q.Text == "finish" {
 			l.tells(job.Event{Kind: job.KindTaskStatus, Task: "t1", Attempt: "a1", Body: &job.StatusChange{From: "running", To: "finished"}})
 			l.ends(job.Ready, job.Finished{})
@@ -159,6 +165,82 @@ func TestLiveViewOnARealTerminal(t *testing.T) {
 	text := x.shows("exit=0", "Match the card: Done, not applied", "relo apply 01a22de0-303b")
 	if strings.Contains(text, "p pause") || !strings.Contains(text, "v Done, not applied\n") {
 		t.Errorf("the last frame does not stay behind:\n%s", text)
+	}
+}
+
+// wonders lets the only agent ask something, so that the whole job waits.
+func (l *line) wonders() {
+	l.tells(
+		job.Event{Kind: job.KindAttemptFinished, Task: "t1", Attempt: "a1", Body: &job.AttemptEnd{Outcome: job.OutPaused, Question: "Which colour?"}},
+		job.Event{Kind: job.KindTaskStatus, Task: "t1", Attempt: "a1", Body: &job.StatusChange{From: "running", To: "finished"}},
+		job.Event{Kind: job.KindTaskStatus, Task: "t1", Body: &job.StatusChange{From: "finished", To: "held", Reason: "asks you: Which colour?"}},
+		job.Event{Kind: job.KindJobStatus, Body: &job.StatusChange{From: "running", To: "waiting_for_person"}},
+		job.Event{Kind: job.KindFinished, Body: &job.Finished{Outcome: job.WaitingForPerson}},
+	)
+	l.on("costs.list", gives(protocol.CostsDoc{})).on("job.show", func([]byte) (any, error) {
+		return protocol.JobDoc{ID: jobID, Title: "Match the card", Status: job.WaitingForPerson, Seq: int64(len(l.events))}, nil
+	})
+}
+
+// answered lets the job go on after wonders, and end.
+func (l *line) answered() {
+	l.tells(
+		job.Event{Kind: job.KindSaid, Task: "t1", Body: &job.Said{Text: "blue"}},
+		job.Event{Kind: job.KindJobStatus, Body: &job.StatusChange{From: "waiting_for_person", To: "running"}},
+	)
+	l.ends(job.Ready, job.Finished{})
+}
+
+func TestLiveViewStaysForAnAnswer(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, [2]string{"80", "24"}, "watch")
+	x.shows("o Draw the card")
+	x.types("s")
+	x.types("-l", "ask")
+	x.types("Enter")
+	x.shows("! Waiting for you", "asks: Which colour?", "press s to answer", "p pause  s say")
+	x.types("s")
+	x.types("-l", "blue")
+	x.shows("say to Draw the card: blue_")
+	x.types("Enter")
+	x.shows("exit=0", "Done, not applied")
+}
+
+func TestLiveViewIsLeftWithAQuestion(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, [2]string{"80", "24"}, "watch")
+	x.shows("o Draw the card")
+	x.types("s")
+	x.types("-l", "ask")
+	x.types("Enter")
+	x.shows("press s to answer")
+	x.types("q")
+	x.shows("exit=7")
+}
+
+func TestAQuestionIsAskedInLines(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		stdin string
+		flags []string
+		exit  int
+		asks  bool
+	}{{"blue\n", nil, 0, true}, {"\n", nil, exitPerson, true}, {"", nil, exitPerson, true}, {"blue\n", []string{"--no-input"}, exitPerson, false}} {
+		l := story()
+		l.wonders()
+		l.on("job.say", func(body []byte) (any, error) {
+			var q protocol.Say
+			err := json.Unmarshal(body, &q)
+			if q.ID == "t1" && q.Text == "blue" {
+				l.answered()
+			}
+			return protocol.SayDoc{Resolved: protocol.Resolved{Job: jobID}}, err
+		})
+		exit, _, note := (&scene{line: l, daemon: true, terminal: true, stdin: c.stdin}).run(t.Context(), append([]string{"run", "it", "--approve=never"}, c.flags...)...)
+		exits(t, exit, c.exit, note)
+		if strings.Contains(note, "Your answer") != c.asks {
+			t.Errorf("%q %v: %s", c.stdin, c.flags, note)
+		}
 	}
 }
 

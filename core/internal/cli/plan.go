@@ -16,7 +16,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/protocol"
 )
 
-const planHead = `// The plan. Save and close to let it begin; an empty file changes nothing.
+const planHead = `// The plan. Save and close: you are asked before it begins. An empty file changes nothing.
 // Lines that begin with // are not read. A task may be removed, added or moved.
 //   difficulty: easy, normal or hard       vision: true when the task needs eyes
 //   dependsOn: ids of tasks that come first  use: a model of yours, provider/id

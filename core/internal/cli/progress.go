@@ -33,7 +33,10 @@ func (v *view) lines(e job.Event) []string {
 		}
 		return []string{fmt.Sprintf("job %s: Planning, %s", short(e.Job), from)}
 	case *job.Planned:
-		if b.Edited {
+		switch {
+		case b.Edited && b.Tasks == 0:
+			return nil // another plan was asked for: only the old one goes
+		case b.Edited:
 			return []string{because("your plan has "+count(b.Tasks, "task", "tasks"), b.Summary)}
 		}
 		return []string{because("planned "+count(b.Tasks, "task", "tasks"), b.Summary)}
@@ -108,7 +111,10 @@ const titleRunes = 60
 // stateWords says a task's new state; a state whose word was told already, as
 // when it waits first for others and then for a worker, is no news.
 func (v *view) stateWords(t *job.Task, to job.TaskState, b *job.StatusChange) string {
-	word := board.TaskWord(to, v.state.Status)
+	word, reason := board.TaskWord(to, v.state.Status), b.Reason
+	if board.LaidAside(to, reason) {
+		word, reason = board.HeldWord(reason, v.state.Status), ""
+	}
 	if to == job.TaskRework && b.From != string(job.TaskReviewing) {
 		word = "Queued" // nobody asked for changes: the attempt itself came to nothing
 	}
@@ -117,7 +123,7 @@ func (v *view) stateWords(t *job.Task, to job.TaskState, b *job.StatusChange) st
 	}
 	v.words[t.ID] = word
 	if to != job.TaskRunning || word != board.WordRunning {
-		return because(word, b.Reason)
+		return because(word, reason)
 	}
 	words := fmt.Sprintf("%s, attempt %d on %s", word, t.Tried()+1, t.Model)
 	return words + because("", routing.Words(t.Reasons))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relo-dev/relo/core/internal/board"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
 	"github.com/relo-dev/relo/core/internal/routing"
@@ -54,7 +55,7 @@ func (s *shell) tasks(doc protocol.JobDoc) {
 	var rows [][]string
 	for _, t := range doc.Tasks {
 		rows = append(rows, []string{
-			"  " + flat(t.Title, titleRunes), taskDocWord(t, doc.Status), needs(t), t.Model, count(len(t.Attempts), "attempt", "attempts"),
+			"  " + flat(t.Title, titleRunes), stateOf(t, doc.Status), needs(t), t.Model, tries(t.Attempts),
 			flat(routing.Words(t.Reasons), 0),
 		})
 	}
@@ -63,10 +64,32 @@ func (s *shell) tasks(doc protocol.JobDoc) {
 		if t.Question != "" && !t.Status.Terminal() {
 			s.out.line("  %s asks: %s", flat(t.Title, titleRunes), flat(t.Question, reasonRunes))
 		}
-		if t.Reason != "" && t.Status != job.TaskAccepted {
-			s.out.line("  %s", because(flat(t.Title, titleRunes)+": "+taskDocWord(t, doc.Status), t.Reason))
+		if t.Reason != "" && t.Status != job.TaskAccepted && !board.LaidAside(t.Status, t.Reason) {
+			s.out.line("  %s", because(flat(t.Title, titleRunes)+": "+stateOf(t, doc.Status), t.Reason))
 		}
 	}
+}
+
+// stateOf is a task's word; one that was only laid aside waits for nobody.
+func stateOf(t protocol.TaskDoc, in job.Status) string {
+	if t.Question == "" && board.LaidAside(t.Status, t.Reason) {
+		return board.HeldWord(t.Reason, in)
+	}
+	return taskDocWord(t, in)
+}
+
+// tries counts attempts as they are numbered: one that was interrupted and went
+// on later is a single one.
+func tries(attempts []protocol.AttemptDoc) string {
+	used := 0
+	for _, a := range attempts {
+		used = max(used, a.Number)
+	}
+	words := count(used, "attempt", "attempts")
+	if n := len(attempts) - used; n > 0 {
+		words += " (" + count(n, "interruption", "interruptions") + ")"
+	}
+	return words
 }
 
 func needs(t protocol.TaskDoc) string {
@@ -184,7 +207,7 @@ func (s *shell) next(doc protocol.JobDoc, idle bool) {
 		add("why", "says what happened")
 	default:
 		if idle {
-			rows = append(rows, []string{"  relo serve", "goes on with it"})
+			rows = append(rows, []string{"  relo daemon start", "goes on with it"})
 		} else {
 			add("watch", "follows it")
 		}

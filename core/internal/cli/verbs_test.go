@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -306,8 +309,9 @@ func TestApproveTakesThePlanAsItIsOrAnother(t *testing.T) {
 		{"--yes", scene{terminal: true}, []string{"--yes"}, nil},
 		{"from a file", scene{}, []string{"--file", file}, &edited},
 		{"from stdin", scene{stdin: planText(edited)}, []string{"--file", "-"}, &edited},
-		{"edited", scene{terminal: true, edits: func(string) string { return planText(edited) }}, []string{"--edit"}, &edited},
-		{"edited after a look", scene{terminal: true, stdin: "e\n", edits: func(string) string { return planText(edited) }}, nil, &edited},
+		{"edited", scene{terminal: true, stdin: "y\n", edits: func(string) string { return planText(edited) }}, []string{"--edit"}, &edited},
+		{"edited, --yes", scene{terminal: true, edits: func(string) string { return planText(edited) }}, []string{"--edit", "--yes"}, &edited},
+		{"edited after a look", scene{terminal: true, stdin: "e\n\n", edits: func(string) string { return planText(edited) }}, nil, &edited},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -329,7 +333,7 @@ func TestAFaultyPlanIsEditedAgainAndNothingIsLost(t *testing.T) {
 	t.Parallel()
 	turn := 0
 	texts := []string{}
-	s := &scene{line: waiting(verbs()), terminal: true, stdin: "\ny\n"}
+	s := &scene{line: waiting(verbs()), terminal: true, stdin: "\ny\ny\n"}
 	s.edits = func(text string) string {
 		texts = append(texts, text)
 		turn++
@@ -353,6 +357,43 @@ func TestAFaultyPlanIsEditedAgainAndNothingIsLost(t *testing.T) {
 	exit, _, note = s.run(t.Context(), "approve", "@last", "--edit")
 	exits(t, exit, exitPerson, note)
 	has(t, note, "the plan is empty: nothing was approved")
+}
+
+func TestNothingBeginsByLeavingTheEditor(t *testing.T) {
+	t.Parallel()
+	same := func(text string) string { return text }
+	other := func(text string) string { return strings.Replace(text, "Draw the card", "Draw two cards", 1) }
+	faulty := func(text string) string { return strings.Replace(text, `"hard"`, `"heroic"`, 1) }
+	for _, c := range []struct {
+		name, stdin string
+		args        []string
+		edits       func(string) string
+		says        []string
+	}{
+		{"unchanged", "e\n", nil, same, []string{"nothing was changed\nStart? [y]es", "the plan waits; relo approve 01a22de0-303b asks again"}},
+		{"unchanged, --edit", "", []string{"--edit"}, same, []string{"nothing was changed\nStart? [y]es"}},
+		{"unchanged, --edit --yes", "", []string{"--edit", "--yes"}, same, []string{"nothing was changed"}},
+		{"changed, and not wanted", "e\nn\n", nil, other, []string{"Draw two cards", "Start with this plan? [Y]es, [e]dit, [n]o: the plan stays as it was\nStart?"}},
+		{"changed, and nobody answers", "", []string{"--edit"}, other, []string{"Draw two cards", "Start with this plan?"}},
+		{"faulty, and nobody answers", "", []string{"--edit"}, faulty, []string{"the plan has faults", "Edit it again? [Y]es, [n]o: \nStart?"}},
+		{"the editor fails", "e\n", nil, nil, []string{"relo: false failed; the plan of job 01a22de0-303b waits, relo approve 01a22de0-303b asks about it\nStart?"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var out, note bytes.Buffer
+			s := &scene{line: waiting(verbs()), terminal: true, stdin: c.stdin, edits: c.edits}
+			s.sh = s.shell(&out, &note)
+			if c.edits == nil {
+				s.sh.edit = func(context.Context, string, string) error { return errors.New("false failed") }
+			}
+			exit, _, said := s.run(t.Context(), append([]string{"approve", "@last"}, c.args...)...)
+			exits(t, exit, exitPerson, said)
+			has(t, said, c.says...)
+			if strings.Contains(s.line.asked(), "job.approve") || strings.Contains(s.line.asked(), "job.cancel") {
+				t.Errorf("asked %s", s.line.asked())
+			}
+		})
+	}
 }
 
 func TestThereMustBeAPlanThatWaits(t *testing.T) {
