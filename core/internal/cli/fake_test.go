@@ -41,6 +41,8 @@ type line struct {
 func newLine() *line { return &line{answers: map[string]answer{}} }
 
 func (l *line) on(endpoint string, a answer) *line {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.answers[endpoint] = a
 	return l
 }
