@@ -61,6 +61,8 @@ func Export(ctx context.Context, e Env, cfg *config.Config, id string, o ExportO
 	there.Dir = shown.Repo
 	if its, err := Load(there); err == nil { // the project's pictures.never holds too
 		cfg = its
+	} else { // which pictures may leave is not known then
+		o.NoPictures = true
 	}
 	x := &export{Link: l, redact: newRedactor(ctx, e, cfg), files: map[string][]byte{}, doc: ExportDoc{Job: at.Job, LeftOut: []string{}}}
 	if err := x.gather(ctx, e, shown, o); err != nil {
