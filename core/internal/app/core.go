@@ -267,7 +267,7 @@ func (c *core) Status(ctx context.Context) (protocol.StatusDoc, error) {
 		Version: Version, API: protocol.Version, PID: os.Getpid(), Workers: c.orch.Workers(), Started: c.started, Home: c.env.places().State,
 		Here: c.exit == nil,
 	}
-	jobs, err := c.store.JobsWith(ctx, job.Planning, job.Running, job.Integrating) // those that are Active
+	jobs, err := c.store.JobsWith(ctx, job.ActiveStates()...)
 	doc.Jobs = len(jobs)
 	for _, d := range c.store.Found() {
 		doc.Damages = append(doc.Damages, d.Error())

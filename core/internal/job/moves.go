@@ -123,8 +123,11 @@ func (s Status) Terminal() bool {
 	return s == Ready || s == Applied || s == Discarded || s == Failed || s == Cancelled || s == StoppedAtBudget || s == WaitingForPerson
 }
 
+// ActiveStates are those in which Relo has something to do for the job by itself.
+func ActiveStates() []Status { return []Status{Planning, Running, Integrating} }
+
 // Active reports whether Relo still has something to do for the job by itself.
-func (s Status) Active() bool { return s == Planning || s == Running || s == Integrating }
+func (s Status) Active() bool { return slices.Contains(ActiveStates(), s) }
 
 // JobMove is a step between job states.
 type JobMove string

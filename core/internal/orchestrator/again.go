@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/relo-dev/relo/core/internal/catalog"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
 )
@@ -60,19 +59,9 @@ func (o *Orchestrator) Retry(ctx context.Context, ref protocol.Resolved, q proto
 }
 
 func (r *run) checkChosen(model string) error {
-	if model == "" {
-		return nil
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	m, ok := r.rules.Book.Model(catalog.Ref(model))
-	switch {
-	case !ok:
-		return &protocol.Error{Code: protocol.CodeUsage, Message: fmt.Sprintf("model %q is not in the config", model), Hint: "relo models lists them"}
-	case r.state.Private && !m.Private:
-		return &protocol.Error{Code: protocol.CodeUsage, Message: fmt.Sprintf("the job is private, but %s is not on your own machines", model), Hint: "choose a model on your own machines"}
-	}
-	return nil
+	return r.rules.allows(model, r.state.Private, "choose a model on your own machines")
 }
 
 // replans reports whether the job has no plan that was begun: then it is planned,
@@ -123,15 +112,7 @@ func (t *turn) againWith(task *job.Task, q protocol.Retry) {
 	if q.Model != "" && task.Kind() != job.Review && task.Chosen != q.Model {
 		t.emit(job.Event{Kind: job.KindChosen, Task: task.ID, Body: &job.ChosenBody{Chosen: q.Model}})
 	}
-	to, err := job.Next(task.Status, job.MoveAgain)
-	if err != nil {
-		t.err = err
-		return
-	}
-	t.emit(job.Event{
-		Kind: job.KindTaskStatus, Task: task.ID, Attempt: task.Current, Model: task.Model,
-		Body: &job.StatusChange{From: string(task.Status), To: string(to), Reason: youRetried, Anew: q.Anew},
-	})
+	t.moveWith(task, job.MoveAgain, job.StatusChange{Reason: youRetried, Anew: q.Anew})
 }
 
 // reopen takes a cancelled task up where it was: waiting when it had not begun,

@@ -103,14 +103,8 @@ func (o *Rules) canAct() bool {
 }
 
 func (o *Rules) checkModel(s protocol.Submit) error {
-	if s.Model != "" {
-		m, ok := o.Book.Model(catalog.Ref(s.Model))
-		switch {
-		case !ok:
-			return usage(protocol.CodeUsage, "relo models lists them", "model %q is not in the config", s.Model)
-		case s.Private && !m.Private:
-			return usage(protocol.CodeUsage, "leave out --private, or choose a model on your own machines", "the job is to be private, but %s is not on your own machines", s.Model)
-		}
+	if err := o.allows(s.Model, s.Private, "leave out --private, or choose a model on your own machines"); err != nil {
+		return err
 	}
 	if err := checkBudget(s.Budget); err != nil {
 		return err
@@ -118,6 +112,22 @@ func (o *Rules) checkModel(s protocol.Submit) error {
 	if unknown := o.unpriced(s.Model); o.AskUnknown && !s.AllowUnknown && len(unknown) > 0 {
 		return usage(protocol.CodeUnknown, "pass --yes, set the model's price in the config, or budget.unknownPrice to allow",
 			"the price of %s is not known, so the budget cannot hold it", strings.Join(unknown, ", "))
+	}
+	return nil
+}
+
+// allows holds a model that the person set ("" for none) against the config, and
+// against the job's wish to stay private; hint says what helps with the latter.
+func (o *Rules) allows(model string, private bool, hint string) error {
+	if model == "" {
+		return nil
+	}
+	m, ok := o.Book.Model(catalog.Ref(model))
+	switch {
+	case !ok:
+		return usage(protocol.CodeUsage, "relo models lists them", "model %q is not in the config", model)
+	case private && !m.Private:
+		return usage(protocol.CodeUsage, hint, "the job is to be private, but %s is not on your own machines", model)
 	}
 	return nil
 }

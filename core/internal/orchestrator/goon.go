@@ -168,8 +168,7 @@ func (t *trace) remembered(key string) string {
 }
 
 func goOnWords(c *protocol.Continue) string {
-	words := "The work was interrupted (" + c.Why + ") and goes on now. The files are as you left them; programs that you had started are gone."
-	return words
+	return "The work was interrupted (" + c.Why + ") and goes on now. The files are as you left them; programs that you had started are gone."
 }
 
 // said gives what the person said to the task. Answers were told as such.
@@ -190,7 +189,7 @@ func (k *work) laidAside(end engine.End) {
 	if end.Asked != nil {
 		q, _ := prompt.DecodeQuestion(end.Asked) // was checked when the tool was called
 		e.Question, e.Picture = q.Question, q.Picture
-		e.Reason = "asks you: " + q.Question
+		e.Reason = asksYou + q.Question
 	}
 }
 

@@ -118,7 +118,7 @@ func (o *Orchestrator) Stop() {
 // resumeAll takes up the jobs that are under way. One that cannot be read does
 // not keep the others from going on; the log and its views say why.
 func (o *Orchestrator) resumeAll(ctx context.Context) error {
-	entries, err := o.Journal.JobsWith(ctx, job.Planning, job.Running, job.Integrating, job.Paused)
+	entries, err := o.Journal.JobsWith(ctx, append(job.ActiveStates(), job.Paused)...)
 	if err != nil {
 		return err
 	}

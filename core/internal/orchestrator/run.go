@@ -162,15 +162,18 @@ func (t *turn) notice(level, format string, args ...any) {
 
 // move makes a task's move, checked against the table.
 func (t *turn) move(task *job.Task, m job.TaskMove, reason string) {
+	t.moveWith(task, m, job.StatusChange{Reason: reason})
+}
+
+// moveWith is move with more to say about it; From and To are filled in.
+func (t *turn) moveWith(task *job.Task, m job.TaskMove, body job.StatusChange) {
 	to, err := job.Next(task.Status, m)
 	if err != nil {
 		t.err = fmt.Errorf("task %s: %w", task.Key, err)
 		return
 	}
-	t.emit(job.Event{
-		Kind: job.KindTaskStatus, Task: task.ID, Attempt: task.Current, Model: task.Model,
-		Body: &job.StatusChange{From: string(task.Status), To: string(to), Reason: reason},
-	})
+	body.From, body.To = string(task.Status), string(to)
+	t.emit(job.Event{Kind: job.KindTaskStatus, Task: task.ID, Attempt: task.Current, Model: task.Model, Body: &body})
 }
 
 // moveJob makes the job's move.

@@ -34,8 +34,7 @@ type trace struct {
 	file *os.File
 }
 
-// newTrace opens the trace of an attempt's folder. past, when not nil, is written
-// to a new one first.
+// newTrace opens the trace of an attempt's folder, behind what is past in it.
 func newTrace(root string, past []engine.Entry) (*trace, error) {
 	if err := os.MkdirAll(filepath.Join(root, shownDir), 0o700); err != nil {
 		return nil, fmt.Errorf("open the trace: %w", err)
