@@ -39,7 +39,8 @@ type Desks struct {
 func Table(d Desks) []Endpoint {
 	up := newUploads(d.Album)
 	return slices.Concat(orders(d), questions(d), []Endpoint{
-		row("models.list", "the models of the config", func(ctx context.Context, _ protocol.Empty) (protocol.ModelsDoc, error) { return d.Models(ctx) }),
+		row("models.list", "models, and what each source says of their sight", d.Models),
+		row("models.forget", "forgets learned refusals of pictures", d.ForgetRefusals),
 		row("daemon.status", "how the daemon is", func(ctx context.Context, _ protocol.Empty) (protocol.StatusDoc, error) { return d.Status(ctx) }),
 		row("daemon.stop", "end the daemon; its jobs go on with the next one", func(ctx context.Context, _ protocol.Empty) (protocol.StatusDoc, error) {
 			return d.Stop(ctx)

@@ -159,7 +159,12 @@ func (d *desk) Status(context.Context) (protocol.StatusDoc, error) {
 	return protocol.StatusDoc{}, nil
 }
 
-func (d *desk) Models(context.Context) (protocol.ModelsDoc, error) {
+func (d *desk) ForgetRefusals(_ context.Context, _ protocol.ForgetRequest) (protocol.ForgottenDoc, error) {
+	d.note("forget")
+	return protocol.ForgottenDoc{}, nil
+}
+
+func (d *desk) Models(context.Context, protocol.ModelsRequest) (protocol.ModelsDoc, error) {
 	d.note("models")
 	return protocol.ModelsDoc{}, nil
 }
@@ -214,6 +219,7 @@ func TestEveryEndpointReachesItsDesk(t *testing.T) {
 		{"job.diff", `{"id":"a"}`, "diff full-a task"},
 		{"costs.list", `{"id":"a"}`, `costs "full-a" 0`},
 		{"models.list", ` `, "models"},
+		{"models.forget", `{"refs":["a/b"]}`, "forget"},
 		{"daemon.status", `{}`, "status"},
 		{"worker.hello", `{"worker":"w"}`, "hello w"},
 		{"attempt.claim", `{"task":"t","epoch":3}`, "claim t 3"},

@@ -68,7 +68,9 @@ type Album interface {
 // House tells of the daemon itself.
 type House interface {
 	Status(ctx context.Context) (protocol.StatusDoc, error)
-	Models(ctx context.Context) (protocol.ModelsDoc, error)
+	Models(ctx context.Context, r protocol.ModelsRequest) (protocol.ModelsDoc, error)
+	// ForgetRefusals ends what was learned from refused pictures, for some models or all.
+	ForgetRefusals(ctx context.Context, r protocol.ForgetRequest) (protocol.ForgottenDoc, error)
 	// Stop ends the daemon: agents are laid aside at their next safe point.
 	Stop(ctx context.Context) (protocol.StatusDoc, error)
 }

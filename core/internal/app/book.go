@@ -1,32 +1,43 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"slices"
+	"sync"
 
+	"github.com/relo-dev/relo/core/internal/almanac"
 	"github.com/relo-dev/relo/core/internal/catalog"
 	"github.com/relo-dev/relo/core/internal/config"
 	"github.com/relo-dev/relo/core/internal/job"
-	"github.com/relo-dev/relo/core/internal/protocol"
 	"github.com/relo-dev/relo/core/internal/provider"
 	"github.com/relo-dev/relo/core/internal/routing"
-	"github.com/relo-dev/relo/core/internal/vision"
 )
 
-// book knows the models of one config, and how to speak to its providers.
+// book knows the models of one config, and how to speak to its providers. What it
+// says of a model is resolved from the sources as they are when it is asked.
 type book struct {
 	cfg    *config.Config
 	getenv func(string) string
-	models map[catalog.Ref]catalog.Model
+	known  knowledge
+
+	mu       sync.Mutex
+	page     *almanac.Page // that models was resolved with
+	refusals int           // the state of them, likewise
+	models   map[catalog.Ref]catalog.Model
 }
 
-func newBook(cfg *config.Config, getenv func(string) string) *book {
-	b := &book{cfg: cfg, getenv: getenv, models: map[catalog.Ref]catalog.Model{}}
-	for _, ref := range allRefs(cfg) {
-		b.models[ref] = modelOf(cfg, ref)
-	}
-	return b
+// knowledge is what a process knows of models beside the config.
+type knowledge struct {
+	almanac  *almanac.Almanac
+	refusals *refusals
+}
+
+func (e Env) knowledge() knowledge {
+	return knowledge{almanac.Open(e.places().State, e.places().Cache), newRefusals()}
+}
+
+func newBook(cfg *config.Config, getenv func(string) string, k knowledge) *book {
+	return &book{cfg: cfg, getenv: getenv, known: k}
 }
 
 // allRefs lists what the ladder, primary and routes name, and every model that
@@ -44,35 +55,47 @@ func allRefs(cfg *config.Config) []catalog.Ref {
 	return refs
 }
 
-// modelOf resolves what is known of a model: the person's word before the
-// catalogue's, and that before the guess.
-func modelOf(cfg *config.Config, ref catalog.Ref) catalog.Model {
+// endpointOf names where a provider of the config is asked.
+func endpointOf(p config.Provider) catalog.Endpoint { return catalog.EndpointOf(p.Wire, p.URL) }
+
+// resolve gives the one answer on a model, from all that is known now.
+func (k knowledge) resolve(cfg *config.Config, ref catalog.Ref, page *almanac.Page) catalog.Model {
 	name, id := ref.Split()
 	p := cfg.Providers[name]
-	facts := p.Models[id]
-	guess, isChat := vision.Guess(id)
-	m := catalog.Model{
-		Ref: ref, Provider: name, ID: id, Chat: isChat, Tools: facts.Tools == nil || *facts.Tools, Context: facts.Context,
-		MaxOutput: facts.MaxOutput, Price: facts.Price, Private: p.IsPrivate(), TakesPictures: p.TakesPictures,
+	set, at := p.Models[id], endpointOf(p)
+	s := catalog.Sources{
+		Ref: ref, API: p.API, URL: p.URL, Private: p.IsPrivate(), TakesPictures: p.TakesPictures,
+		Set:     catalog.Facts{Vision: set.Vision, Tools: set.Tools, Context: set.Context, MaxOutput: set.MaxOutput, Price: set.Price},
+		Probed:  page.Probe(at, id),
+		Refused: k.refusals.of(spot{at, id}),
 	}
-	known, listed := catalog.Find(p.API, id)
-	if listed {
-		m.Context, m.MaxOutput = cmp.Or(m.Context, known.Context), cmp.Or(m.MaxOutput, known.MaxOutput)
-		if m.Price == (catalog.Price{}) {
-			m.Price = known.Price
-		}
-	}
-	var configured vision.Answer
-	if facts.Vision != nil {
-		configured = vision.Answer{Sight: vision.Of(*facts.Vision), Source: vision.Configured}
-	}
-	m.Sight = vision.Resolve(configured, known.Sight, guess)
-	return m
+	s.Listed, s.ListedAt = page.Listed(at, id)
+	return catalog.Resolve(s)
 }
 
-// Model gives what is known of a model.
-func (b *book) Model(ref catalog.Ref) (catalog.Model, bool) {
-	m, ok := b.models[ref]
+// modelOf resolves one model for a process that asks once.
+func (k knowledge) modelOf(cfg *config.Config, ref catalog.Ref) catalog.Model {
+	return k.resolve(cfg, ref, k.almanac.Look())
+}
+
+// now brings the answers up to date and calls f with them, under the lock.
+func (b *book) now(f func(models map[catalog.Ref]catalog.Model)) {
+	page := b.known.almanac.Look()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if state := b.known.refusals.state(); b.models == nil || page != b.page || state != b.refusals {
+		b.models = map[catalog.Ref]catalog.Model{}
+		for _, ref := range allRefs(b.cfg) {
+			b.models[ref] = b.known.resolve(b.cfg, ref, page)
+		}
+		b.page, b.refusals = page, state
+	}
+	f(b.models)
+}
+
+// Model gives what is known of a model of the config.
+func (b *book) Model(ref catalog.Ref) (m catalog.Model, ok bool) {
+	b.now(func(models map[catalog.Ref]catalog.Model) { m, ok = models[ref] })
 	return m, ok
 }
 
@@ -89,38 +112,20 @@ func (b *book) dial(ctx context.Context, name string, p config.Provider, rehears
 func (b *book) ladder() routing.Ladder {
 	var out routing.Ladder
 	named := false
-	for _, r := range b.cfg.Ladder {
-		rung := routing.Rung{Difficulty: job.Difficulty(r.Difficulty)}
-		for _, ref := range r.Model {
-			rung.Models = append(rung.Models, b.models[ref])
-			named = named || ref == b.cfg.Primary
-		}
-		out = append(out, rung)
-	}
-	if !named && b.cfg.Primary != "" {
-		out = append(out, routing.Rung{Models: []catalog.Model{b.models[b.cfg.Primary]}})
-	}
-	return out
-}
-
-// documents lists the models for people, with the rungs that name them.
-func (b *book) documents() protocol.ModelsDoc {
-	doc := protocol.ModelsDoc{Models: []protocol.ModelDoc{}}
-	ladder := b.ladder()
-	for _, ref := range allRefs(b.cfg) {
-		m := b.models[ref]
-		d := protocol.ModelDoc{
-			Ref: string(ref), Provider: m.Provider, ID: m.ID, Name: m.ID, Vision: m.Sight.Sight, VisionSource: m.Sight.Source, VisionDetail: m.Sight.Detail,
-			Chat: m.Chat, Context: m.Context, Tools: m.Tools, Private: m.Private, Price: protocol.PriceDoc(m.Price),
-		}
-		for i, r := range ladder {
-			if slices.ContainsFunc(r.Models, func(x catalog.Model) bool { return x.Ref == ref }) {
-				d.Rungs = append(d.Rungs, i+1)
+	b.now(func(models map[catalog.Ref]catalog.Model) {
+		for _, r := range b.cfg.Ladder {
+			rung := routing.Rung{Difficulty: job.Difficulty(r.Difficulty)}
+			for _, ref := range r.Model {
+				rung.Models = append(rung.Models, models[ref])
+				named = named || ref == b.cfg.Primary
 			}
+			out = append(out, rung)
 		}
-		doc.Models = append(doc.Models, d)
-	}
-	return doc
+		if !named && b.cfg.Primary != "" {
+			out = append(out, routing.Rung{Models: []catalog.Model{models[b.cfg.Primary]}})
+		}
+	})
+	return out
 }
 
 // keyed hangs up when a key is refused: it is fetched anew for the next call, and

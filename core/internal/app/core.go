@@ -288,13 +288,22 @@ func (c *core) Stop(ctx context.Context) (protocol.StatusDoc, error) {
 	return doc, nil
 }
 
-// Models lists the models of the person's config.
-func (c *core) Models(context.Context) (protocol.ModelsDoc, error) {
+// Models lists models: of the person's config, or of the providers' lists too.
+func (c *core) Models(_ context.Context, r protocol.ModelsRequest) (protocol.ModelsDoc, error) {
 	_, book, err := c.settings.of("")
 	if err != nil {
 		return protocol.ModelsDoc{}, configFault(err)
 	}
-	return book.documents(), nil
+	return book.documents(r), nil
+}
+
+// ForgetRefusals ends what was learned from refused pictures.
+func (c *core) ForgetRefusals(_ context.Context, r protocol.ForgetRequest) (protocol.ForgottenDoc, error) {
+	_, book, err := c.settings.of("")
+	if err != nil {
+		return protocol.ForgottenDoc{}, configFault(err)
+	}
+	return book.forget(r), nil
 }
 
 // noLanes stands where nothing is conducted: there is no bus to speak on.

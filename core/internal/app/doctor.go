@@ -170,7 +170,7 @@ func checkConfig(e Env) (*config.Config, []Check) {
 		})
 	}
 	if !cfg.Empty {
-		out = append(out, checkSight(cfg))
+		out = append(out, checkSight(e, cfg))
 	}
 	return cfg, out
 }
@@ -185,10 +185,11 @@ func configRow(cfg *config.Config) Check {
 	return Check{Name: "config", State: stateOK, Words: fmt.Sprintf("%d rungs, primary %s", len(cfg.Ladder), cfg.Primary)}
 }
 
-func checkSight(cfg *config.Config) Check {
+func checkSight(e Env, cfg *config.Config) Check {
+	known := e.knowledge()
 	var sees, unknown []string
 	for _, ref := range cfg.Models() {
-		switch modelOf(cfg, ref).Sight.Sight {
+		switch known.modelOf(cfg, ref).Sight.Sight {
 		case vision.Sees:
 			sees = append(sees, string(ref))
 		case vision.Unknown:

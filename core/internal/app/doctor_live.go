@@ -94,7 +94,7 @@ func checkAnswer(ctx context.Context, e Env, cfg *config.Config, name string) Ch
 	ctx, cancel := context.WithTimeout(ctx, answerEach)
 	defer cancel()
 	shelf := newShelf()
-	shelf.put(newBook(cfg, e.Getenv))
+	shelf.put(newBook(cfg, e.Getenv, e.knowledge()))
 	client, err := shelf.Client(ctx, refs[i])
 	if err == nil {
 		_, id := refs[i].Split()

@@ -72,7 +72,7 @@ func (p Providers) Check(ctx context.Context, cfg *config.Config, o CheckOptions
 		}
 	}
 	for _, name := range names {
-		t := &trial{keys: p.keys(), cfg: cfg, name: name, o: o, say: tell}
+		t := &trial{keys: p.keys(), known: p.Env.knowledge(), cfg: cfg, name: name, o: o, say: tell}
 		if err := t.run(ctx); err != nil {
 			return err
 		}
@@ -82,11 +82,12 @@ func (p Providers) Check(ctx context.Context, cfg *config.Config, o CheckOptions
 
 // trial tries one provider.
 type trial struct {
-	keys config.Keys
-	cfg  *config.Config
-	name string
-	o    CheckOptions
-	say  func(Step)
+	keys  config.Keys
+	known knowledge
+	cfg   *config.Config
+	name  string
+	o     CheckOptions
+	say   func(Step)
 
 	client *exchange.Client
 	listed []provider.Listed

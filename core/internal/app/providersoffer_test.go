@@ -115,7 +115,7 @@ func TestALocalServerMakesAPrivateLadder(t *testing.T) {
 	if p.URL != at || !p.IsPrivate() || cfg.Primary != "ollama/qwen3-coder:30b" || len(cfg.Ladder) != 2 || cfg.Ladder[0].Model[0] != "ollama/qwen3-vl:8b" || len(o.Warnings) != 0 {
 		t.Errorf("%+v %v\n%s", p, o.Warnings, o.Config)
 	}
-	if m := modelOf(cfg, "ollama/qwen3-coder:30b"); m.Context != 262144 || !m.Tools || !m.Private {
+	if m := e.knowledge().modelOf(cfg, "ollama/qwen3-coder:30b"); m.Context != 262144 || !m.Tools || !m.Private {
 		t.Errorf("%+v", m)
 	}
 }

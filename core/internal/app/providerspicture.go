@@ -27,7 +27,7 @@ const dotEdge = 64
 func (t *trial) picture(ctx context.Context, ref catalog.Ref) {
 	_, id := ref.Split()
 	began := time.Now()
-	m := modelOf(t.cfg, ref)
+	m := t.known.modelOf(t.cfg, ref)
 	if m.Sight.Sight == vision.Blind {
 		t.tell(Step{Step: StepPicture, Model: string(ref), State: stateSkip, Words: "text only (" + m.Sight.Source.Words() + "): no picture was sent"}, began)
 		return

@@ -25,6 +25,7 @@ type settings struct {
 	env   Env
 	log   zerolog.Logger
 	shelf *shelf
+	known knowledge
 
 	mu   sync.Mutex
 	seen map[string]reading // by folder; "" is the person's own
@@ -43,7 +44,7 @@ type reading struct {
 const foldersKept = 64
 
 func newSettings(e Env, log zerolog.Logger) *settings {
-	return &settings{env: e, log: log.With().Str("component", "settings").Logger(), shelf: newShelf(), seen: map[string]reading{}}
+	return &settings{env: e, log: log.With().Str("component", "settings").Logger(), shelf: newShelf(), known: e.knowledge(), seen: map[string]reading{}}
 }
 
 // of gives the configuration of a folder; empty: the person's own. A changed
@@ -60,7 +61,7 @@ func (s *settings) of(dir string) (*config.Config, *book, error) {
 	e.Dir = dir
 	next := reading{mark: now}
 	if next.cfg, next.err = Load(e); next.err == nil {
-		next.book = newBook(next.cfg, s.env.Getenv)
+		next.book = newBook(next.cfg, s.env.Getenv, s.known)
 		s.shelf.put(next.book)
 	}
 	if known {

@@ -43,6 +43,10 @@ type Model struct {
 	// TakesPictures says whether the provider takes pictures for a model of
 	// unknown sight; when false such a model gets words.
 	TakesPictures bool
+	// Said is what each source says of its sight; Sight is the one of them that counts.
+	Said vision.Said
+	// Listed says that the endpoint's own list, when last read, names it.
+	Listed bool
 }
 
 // MayShow reports whether pictures are sent to the model: it sees, or nobody

@@ -48,6 +48,7 @@ type Known struct {
 	Context   int           // tokens; 0: unknown
 	MaxOutput int           // tokens; 0: unknown
 	Price     Price
+	Tools     *bool // nil: not said
 }
 
 // modelsJSON is a hand-picked part of the npm package @oh-my-pi/pi-catalog 18.2.11
@@ -118,8 +119,10 @@ func Vendor(api string) []Known {
 var makers = []string{"anthropic", "openai", "gemini-openai", "mistral", "xai", "zai", "moonshot", "qwen", "minimax"}
 
 // Find gives what the catalogue knows of a model: at the vendor's own api with
-// its price; elsewhere, by the same id, only what the model itself can.
-func Find(api, id string) (Known, bool) {
+// its price; elsewhere, by the same id, only what the model itself can. api is the
+// config's, base the provider's URL: a custom provider may be a known service.
+func Find(api, base, id string) (Known, bool) {
+	_ = base
 	if k, ok := table()[api][id]; ok {
 		return k, true
 	}

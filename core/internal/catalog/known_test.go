@@ -49,7 +49,7 @@ func TestFindKeepsAVendorsPriceAtTheVendor(t *testing.T) {
 		{"nowhere", "", false, false, "no id"},
 	}
 	for _, c := range tests {
-		k, ok := Find(c.api, c.id)
+		k, ok := Find(c.api, "", c.id)
 		if ok != c.found || k.Price.Known() != c.priced {
 			t.Errorf("%s: %s/%s gives %+v, %v", c.why, c.api, c.id, k, ok)
 		}

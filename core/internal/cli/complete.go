@@ -66,7 +66,7 @@ func (s *shell) offer(ctx context.Context, f func(context.Context, *link) ([]cob
 }
 
 func offerModels(ctx context.Context, l *link) ([]cobra.Completion, error) {
-	doc, err := l.Models(ctx)
+	doc, err := l.Models(ctx, protocol.ModelsRequest{})
 	if err != nil {
 		return nil, err
 	}

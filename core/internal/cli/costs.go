@@ -47,7 +47,7 @@ func localModels(ctx context.Context, l *link, doc protocol.CostsDoc) map[string
 	if !slices.ContainsFunc(doc.Rows, func(r protocol.CostRow) bool { return !priced(r) }) {
 		return local
 	}
-	models, err := l.Models(ctx)
+	models, err := l.Models(ctx, protocol.ModelsRequest{})
 	if err != nil {
 		return local
 	}

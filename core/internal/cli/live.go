@@ -270,7 +270,7 @@ func (v *view) learn(ctx context.Context, l *link) {
 	if v.progress != progressTTY {
 		return
 	}
-	models, err := l.Models(ctx)
+	models, err := l.Models(ctx, protocol.ModelsRequest{})
 	if err != nil {
 		return // their cost is then unknown
 	}

@@ -46,7 +46,7 @@ func (s *shell) modelsCmd() *cobra.Command {
 }
 
 func (s *shell) models(ctx context.Context, l *link) error {
-	doc, err := l.Models(ctx)
+	doc, err := l.Models(ctx, protocol.ModelsRequest{})
 	if err != nil {
 		return err
 	}

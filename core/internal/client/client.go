@@ -96,9 +96,14 @@ func (c *Client) Costs(ctx context.Context, id string, days int) (protocol.Costs
 	return call[protocol.CostsDoc](ctx, c, "costs.list", protocol.CostsQuery{ID: id, Days: days})
 }
 
-// Models lists the models of the daemon's config.
-func (c *Client) Models(ctx context.Context) (protocol.ModelsDoc, error) {
-	return call[protocol.ModelsDoc](ctx, c, "models.list", protocol.Empty{})
+// Models lists models, and what each source says of their sight.
+func (c *Client) Models(ctx context.Context, r protocol.ModelsRequest) (protocol.ModelsDoc, error) {
+	return call[protocol.ModelsDoc](ctx, c, "models.list", r)
+}
+
+// ForgetRefusals ends what the daemon learned from refused pictures.
+func (c *Client) ForgetRefusals(ctx context.Context, r protocol.ForgetRequest) (protocol.ForgottenDoc, error) {
+	return call[protocol.ForgottenDoc](ctx, c, "models.forget", r)
 }
 
 // Status says how the daemon is.

@@ -247,7 +247,37 @@ type CostsDoc struct {
 	Rows  []CostRow `json:"rows"`
 }
 
-// ModelDoc is one model of the config.
+// SightDoc is what one source says of a model's sight.
+type SightDoc struct {
+	Source vision.Source `json:"source"`
+	Vision vision.Sight  `json:"vision"`
+	Detail string        `json:"detail,omitempty"`
+}
+
+// ModelsRequest says which models to list; the zero value is those of the config.
+type ModelsRequest struct {
+	All  bool     `json:"all,omitempty"`  // those too that only their provider's list names
+	Refs []string `json:"refs,omitempty"` // only these, whoever names them
+}
+
+// ForgetRequest names models of which learned refusals are forgotten; none: all.
+type ForgetRequest struct {
+	Refs []string `json:"refs,omitempty"`
+}
+
+// ForgottenDoc lists what was forgotten.
+type ForgottenDoc struct {
+	Forgotten []ForgottenModel `json:"forgotten"`
+}
+
+// ForgottenModel is a learned refusal that counts no more, and what counts now.
+type ForgottenModel struct {
+	Ref    string   `json:"ref"`
+	Was    SightDoc `json:"was"`
+	Vision SightDoc `json:"now"`
+}
+
+// ModelDoc is one model: of the config, or of a provider's list.
 type ModelDoc struct {
 	Ref          string        `json:"ref"`
 	Provider     string        `json:"provider"`
@@ -256,11 +286,15 @@ type ModelDoc struct {
 	Vision       vision.Sight  `json:"vision"`
 	VisionSource vision.Source `json:"visionSource,omitempty"`
 	VisionDetail string        `json:"visionDetail,omitempty"`
+	VisionSays   []SightDoc    `json:"visionSays"` // every source that was asked, strongest first
+	Shown        bool          `json:"shown"`      // pictures are sent to it; else it gets words
 	Chat         bool          `json:"chat"`
 	Context      int           `json:"context,omitempty"`
 	Price        PriceDoc      `json:"price"`
 	Tools        bool          `json:"tools"`
 	Private      bool          `json:"private"`
+	Configured   bool          `json:"configured"`      // the config names it; else only its provider's list does
+	Listed       bool          `json:"listed"`          // its provider's list, when last read, names it
 	Rungs        []int         `json:"rungs,omitempty"` // 1-based, weakest first
 }
 

@@ -107,3 +107,29 @@ func Resolve(answers ...Answer) Answer {
 	}
 	return best
 }
+
+// Sources lists the sources, strongest first.
+func Sources() []Source { return []Source{Refused, Configured, Probed, Reported, Catalog, Name} }
+
+// Said is what the sources say of one model, strongest first and at most one answer
+// a source. One that was asked and does not know is in it, with Unknown sight.
+type Said []Answer
+
+// Hear puts answers in the order of their sources; of two from one source the first
+// counts. Answers without a known source are left out.
+func Hear(answers ...Answer) Said {
+	said := make(Said, 0, len(answers))
+	for _, source := range Sources() {
+		for _, a := range answers {
+			if a.Source == source {
+				said = append(said, a)
+				break
+			}
+		}
+	}
+	return said
+}
+
+// Answer is the one that counts: of the strongest source that knows. With none it is
+// the zero Answer.
+func (s Said) Answer() Answer { return Resolve(s...) }
