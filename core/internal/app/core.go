@@ -78,6 +78,10 @@ func (m *money) Settle(ctx context.Context, r ledger.Row, looks []job.Look) erro
 	return m.orch.Settle(ctx, r, looks)
 }
 
+func (m *money) TellBlinded(ctx context.Context, r ledger.Row, b job.Blinded) error {
+	return m.orch.Blinded(ctx, r, b)
+}
+
 // openCore opens the record and what belongs to it; close undoes it in reverse.
 func openCore(ctx context.Context, e Env, cfg *config.Config, k kind) (*core, error) {
 	c := &core{env: e, cfg: cfg, started: time.Now().UTC(), exit: k.exit, repos: newRepos(e)}

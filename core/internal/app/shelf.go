@@ -68,6 +68,14 @@ func (s *shelf) Model(ref catalog.Ref) (catalog.Model, bool) {
 	return catalog.Model{}, false
 }
 
+// Blinded remembers that a model does not see at its endpoint, whichever book names it.
+func (s *shelf) Blinded(ref catalog.Ref, phrase string) {
+	if b := s.find(func(b *book) bool { _, ok := b.Model(ref); return ok }); b != nil {
+		name, id := ref.Split()
+		b.known.refusals.learn(spot{endpointOf(b.cfg.Providers[name]), id}, phrase)
+	}
+}
+
 // Client gives the wire to a model's provider, made once for each row of the config.
 func (s *shelf) Client(ctx context.Context, ref catalog.Ref) (provider.Client, error) {
 	name, _ := ref.Split()

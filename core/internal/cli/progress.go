@@ -55,6 +55,8 @@ func (v *view) lines(e job.Event) []string {
 		return []string{because(fmt.Sprintf("job %s: %s", short(e.Job), word), b.Reason)}
 	case *job.AppliedBody:
 		return []string{fmt.Sprintf("applied %s; as it was before: %s", count(len(b.Files), "file", "files"), b.BackupRef)}
+	case *job.Blinded:
+		return []string{noticeWords(job.Notice{Level: "warn", Words: b.Words})}
 	case *job.Notice:
 		return []string{noticeWords(*b)}
 	case *job.Said:
@@ -95,6 +97,8 @@ func (v *view) taskLines(e job.Event, t *job.Task) []string {
 			lines = append(lines, "  "+findingWords(f))
 		}
 		return lines
+	case *job.Blinded:
+		return say(noticeWords(job.Notice{Level: "warn", Words: b.Words}))
 	case *job.Notice:
 		return say(noticeWords(*b))
 	case *job.Said:

@@ -92,7 +92,7 @@ func (g *Gateway) tryModel(ctx context.Context, c traffic.Call, on attemptOn) (t
 		tries = triesOfLast
 	}
 	for try := 1; ; try++ {
-		answer, err := g.once(ctx, c, on)
+		answer, err := g.heal(ctx, c, on)
 		if err == nil {
 			return answer, nil
 		}
@@ -122,11 +122,11 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// once sends one request and writes its row.
-func (g *Gateway) once(ctx context.Context, c traffic.Call, on attemptOn) (traffic.Answer, error) {
+// once sends one request and writes its row, which it gives back.
+func (g *Gateway) once(ctx context.Context, c traffic.Call, on attemptOn) (traffic.Answer, ledger.Row, error) {
 	request, pictures, err := g.prepare(c.Request, on.model)
 	if err != nil {
-		return traffic.Answer{}, err
+		return traffic.Answer{}, ledger.Row{}, err
 	}
 	row := ledger.Row{
 		ID: job.NewID(), Time: g.now(), Job: c.Job, Task: c.Task, Attempt: c.Attempt, Traffic: c.Traffic, Model: on.model.Ref,
@@ -134,16 +134,16 @@ func (g *Gateway) once(ctx context.Context, c traffic.Call, on attemptOn) (traff
 		Reserved: ledger.Estimate(pictures.textBytes, pictures.tokens, request.MaxTokens, on.model.Price),
 	}
 	if err := g.reserve(ctx, row, c.Budget); err != nil {
-		return traffic.Answer{}, err
+		return traffic.Answer{}, row, err
 	}
 	start := g.now()
 	response, err := on.client.Stream(ctx, request, nil)
 	row.MS = g.now().Sub(start).Milliseconds()
 	looks := g.looks(c, on.model, response, pictures.left)
 	if err := g.settle(ctx, row, on.model, response, looks, err); err != nil {
-		return traffic.Answer{}, err
+		return traffic.Answer{}, row, err
 	}
-	return traffic.Answer{Response: response, By: on.model.Ref, Blind: pictures.left.ids()}, err
+	return traffic.Answer{Response: response, By: on.model.Ref, Blind: pictures.left.ids()}, row, err
 }
 
 // reserve waits while only requests under way stand in the way of the budget.

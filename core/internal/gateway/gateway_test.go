@@ -70,6 +70,7 @@ type world struct {
 	open    map[string]ledger.Row
 	settled []ledger.Row
 	looks   []job.Look
+	blinded []job.Blinded
 	unsent  int
 	verdict func() (record.Verdict, string)
 	gone    bool // the context of a settle had ended
@@ -86,6 +87,10 @@ func (w *world) Model(ref catalog.Ref) (catalog.Model, bool) {
 func (w *world) Client(_ context.Context, ref catalog.Ref) (provider.Client, error) {
 	m := w.models[ref]
 	return m, m.noKey
+}
+
+func (w *world) Blinded(ref catalog.Ref, phrase string) {
+	w.models[ref].Sight = vision.Answer{Sight: vision.Blind, Source: vision.Refused, Detail: phrase}
 }
 
 func (w *world) Blob(sha string) ([]byte, error) {
@@ -112,6 +117,11 @@ func (w *world) Unsent(_ context.Context, id string) error {
 	defer w.mu.Unlock()
 	delete(w.open, id)
 	w.unsent++
+	return nil
+}
+
+func (w *world) TellBlinded(_ context.Context, _ ledger.Row, b job.Blinded) error {
+	w.blinded = append(w.blinded, b)
 	return nil
 }
 

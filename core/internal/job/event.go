@@ -33,6 +33,7 @@ const (
 	KindCheck           Kind = "check.result"
 	KindAttemptFinished Kind = "attempt.finished"
 	KindVerdict         Kind = "review.verdict"
+	KindBlinded         Kind = "model.blinded"
 	KindNotice          Kind = "notice"
 	KindSaid            Kind = "person.said"
 	KindChosen          Kind = "task.chosen"
@@ -338,6 +339,16 @@ type Verdict struct {
 	Findings []Finding `json:"findings,omitempty"`
 }
 
+// Blinded is the body of model.blinded: an endpoint refused a picture and took the
+// same request without it, so the model is known not to see there. The event's model
+// is the one.
+type Blinded struct {
+	Class  string `json:"class"`
+	Phrase string `json:"phrase"` // the endpoint's own, that decided
+	Proof  string `json:"proof"`  // the ledger row of the request that was taken
+	Words  string `json:"words"`  // for people
+}
+
 // Notice is the body of notice.
 type Notice struct {
 	Level string `json:"level"` // info, warn, error
@@ -355,7 +366,7 @@ var bodies = map[Kind]func() any{
 	KindUsage: func() any { return &UsageBody{} }, KindCheck: func() any { return &CheckResult{} },
 	KindAttemptFinished: func() any { return &AttemptEnd{} }, KindVerdict: func() any { return &Verdict{} },
 	KindNotice: func() any { return &Notice{} }, KindSaid: func() any { return &Said{} }, KindChosen: func() any { return &ChosenBody{} },
-	KindTrace: func() any { return &TraceBody{} },
+	KindTrace: func() any { return &TraceBody{} }, KindBlinded: func() any { return &Blinded{} },
 }
 
 // MarshalJSON writes one flat object: the header, then the body's fields.

@@ -56,7 +56,7 @@ func (r *run) preview(task *job.Task) routing.Choice {
 	if len(r.rules.Ladder) == 0 {
 		return routing.Choice{}
 	}
-	return r.rules.Ladder.Pick(task.Difficulty, r.needOf(task))
+	return r.rules.ladder().Pick(task.Difficulty, r.needOf(task))
 }
 
 // Approve lets a plan that waits begin; an edited one takes its place first, and

@@ -183,7 +183,9 @@ func TestASubmitThatCannotBeTaken(t *testing.T) {
 				t.Errorf("%+v: %v, want %s", c.sub, err, c.code)
 			}
 		}
-		s.rules.Ladder[0].Models[0].Tools = false
+		noTools := s.rules.Ladder[0].Models[0]
+		noTools.Tools = false
+		s.book[noTools.Ref] = noTools
 		if _, err := s.Submit(t.Context(), protocol.Submit{Text: "x", Repo: t.TempDir(), AllowUnknown: true}); codeOf(err) != protocol.CodeConfig {
 			t.Errorf("a ladder without a model that calls tools: %v", err)
 		}

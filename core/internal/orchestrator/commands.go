@@ -97,7 +97,7 @@ func (o *Orchestrator) checkSubmit(ctx context.Context, s protocol.Submit) (Rule
 
 // canAct reports whether any model of the ladder can call tools.
 func (o *Rules) canAct() bool {
-	return slices.ContainsFunc(o.Ladder, func(r routing.Rung) bool {
+	return slices.ContainsFunc(o.ladder(), func(r routing.Rung) bool {
 		return slices.ContainsFunc(r.Models, func(m catalog.Model) bool { return m.Tools })
 	})
 }
@@ -160,7 +160,7 @@ func (o *Rules) unpriced(chosen string) []string {
 			out = append(out, string(m.Ref))
 		}
 	}
-	for _, rung := range o.Ladder {
+	for _, rung := range o.ladder() {
 		for _, m := range rung.Models {
 			add(m)
 		}

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,6 +43,21 @@ type Rules struct {
 	MaxEdge    int
 	Never      []string
 	Book       Book
+}
+
+// ladder is the ladder with what is known of its models now: one may have turned out
+// blind, or been found to see, since the job was handed in.
+func (o *Rules) ladder() routing.Ladder {
+	out := make(routing.Ladder, len(o.Ladder))
+	for i, rung := range o.Ladder {
+		out[i] = routing.Rung{Difficulty: rung.Difficulty, Models: slices.Clone(rung.Models)}
+		for k, m := range rung.Models {
+			if now, ok := o.Book.Model(m.Ref); ok {
+				out[i].Models[k] = now
+			}
+		}
+	}
+	return out
 }
 
 // Options are what holds for all jobs of the daemon.
@@ -328,6 +344,19 @@ func (o *Orchestrator) Settle(ctx context.Context, row ledger.Row, looks []job.L
 	}
 	return r.do(ctx, func(t *turn) error {
 		t.settle(row, looks)
+		return nil
+	})
+}
+
+// Blinded tells the job that a model turned out not to see. row is the request that
+// was refused.
+func (o *Orchestrator) Blinded(ctx context.Context, row ledger.Row, b job.Blinded) error {
+	r, err := o.run(ctx, row.Job)
+	if err != nil {
+		return err
+	}
+	return r.do(ctx, func(t *turn) error {
+		t.emit(job.Event{Kind: job.KindBlinded, Task: row.Task, Attempt: row.Attempt, Model: string(row.Model), Body: &b})
 		return nil
 	})
 }

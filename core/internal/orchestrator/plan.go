@@ -96,7 +96,7 @@ func (r *run) planCall(_ context.Context, sub job.Submitted, view View) (traffic
 		}
 		brief.Attachments = append(brief.Attachments, a)
 	}
-	for _, rung := range r.rules.Ladder {
+	for _, rung := range r.rules.ladder() {
 		m := rung.Models[0]
 		brief.Rungs = append(brief.Rungs, prompt.Rung{Model: string(m.Ref), Difficulty: string(rung.Difficulty), Sight: m.Sight, Tools: m.Tools})
 	}

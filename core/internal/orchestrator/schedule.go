@@ -124,7 +124,7 @@ func (r *run) fellShort(task *job.Task) bool {
 
 func (t *turn) choose(task *job.Task) routing.Choice {
 	need := t.needOf(task)
-	ladder := t.rules.Ladder
+	ladder := t.rules.ladder()
 	if m, ok := t.rules.Book.Model(catalog.Ref(task.Chosen)); ok && task.Chosen != "" {
 		return routing.Chosen(m)
 	}
@@ -159,9 +159,9 @@ func (t *turn) choose(task *job.Task) routing.Choice {
 func (t *turn) sameAgain(task *job.Task, need routing.Need) routing.Choice {
 	m, ok := t.rules.Book.Model(catalog.Ref(task.Model))
 	if !ok || task.Rung >= len(t.rules.Ladder) {
-		return t.rules.Ladder.Pick(task.Difficulty, need)
+		return t.rules.ladder().Pick(task.Difficulty, need)
 	}
-	return t.rules.Ladder.Keep(task.Rung, m, need, task.Reasons)
+	return t.rules.ladder().Keep(task.Rung, m, need, task.Reasons)
 }
 
 func (t *turn) chooseReviewer(task *job.Task, need routing.Need) routing.Choice {
@@ -175,9 +175,9 @@ func (t *turn) chooseReviewer(task *job.Task, need routing.Need) routing.Choice 
 		}
 	}
 	if task.Tried() > 0 && task.Rung >= 0 {
-		return t.rules.Ladder.Escalate(min(task.Rung, len(t.rules.Ladder)-1), need)
+		return t.rules.ladder().Escalate(min(task.Rung, len(t.rules.Ladder)-1), need)
 	}
-	return t.rules.Ladder.Reviewer(author, rung, need)
+	return t.rules.ladder().Reviewer(author, rung, need)
 }
 
 func (t *turn) models(refs []catalog.Ref) []catalog.Model {
@@ -198,7 +198,7 @@ func (r *run) chainOf(task *job.Task) []catalog.Ref {
 		if !ok {
 			return []catalog.Ref{catalog.Ref(task.Model)}
 		}
-		choice = r.rules.Ladder.Keep(task.Rung, m, r.needOf(task), nil)
+		choice = r.rules.ladder().Keep(task.Rung, m, r.needOf(task), nil)
 	}
 	refs := make([]catalog.Ref, len(choice.Chain))
 	for i, m := range choice.Chain {

@@ -100,12 +100,12 @@ const (
 
 // eyesOf gives the most that can be asked without leaving m out.
 func eyesOf(m catalog.Model) eyes {
-	switch m.Sight.Sight {
-	case vision.Sees:
+	switch {
+	case m.Sight.Sight == vision.Sees:
 		return seeing
-	case vision.Unknown:
+	case m.MayShow():
 		return maybe
-	default:
+	default: // blind, or unknown where the provider takes no pictures: it gets words
 		return anyEyes
 	}
 }
@@ -221,7 +221,7 @@ func (l Ladder) wayTo(start, rung int, n Need) []job.Reason {
 		code, way = CodeDown, "down"
 	}
 	steps := max(rung-start, start-rung)
-	why := sightWords(from.Sight)
+	why := sightWords(from)
 	if eyesOf(from) == seeing { // it sees and yet was passed over
 		why = "does not fit: " + unfit(from, n)
 	}
@@ -238,14 +238,16 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-func sightWords(a vision.Answer) string {
-	switch a.Sight {
-	case vision.Sees:
-		return "sees images (" + a.Source.Words() + ")"
-	case vision.Blind:
-		return "is text only (" + a.Source.Words() + ")"
-	default:
+func sightWords(m catalog.Model) string {
+	switch {
+	case m.Sight.Sight == vision.Sees:
+		return "sees images (" + m.Sight.Source.Words() + ")"
+	case m.Sight.Sight == vision.Blind:
+		return "is text only (" + m.Sight.Source.Words() + ")"
+	case m.MayShow():
 		return "is not known to see"
+	default:
+		return "is not known to see, and its provider takes no pictures"
 	}
 }
 
@@ -328,7 +330,7 @@ func (l Ladder) Reviewer(author catalog.Ref, rung int, n Need) Choice {
 		if chain := others(l[i].fit(n, least), author); len(chain) > 0 {
 			reasons := []job.Reason{reason(CodeOther, "a review by another model than the author: %s", chain[0].Ref)}
 			if least == seeing {
-				reasons = append(reasons, reason(CodeNeedsEyes, "it needs eyes and %s %s", chain[0].Ref, sightWords(chain[0].Sight)))
+				reasons = append(reasons, reason(CodeNeedsEyes, "it needs eyes and %s %s", chain[0].Ref, sightWords(chain[0])))
 			}
 			return Choice{Rung: i, Model: chain[0], Chain: chain, Reasons: reasons, OK: true}
 		}

@@ -36,7 +36,7 @@ func ladder(text string) Ladder {
 }
 
 func model(c rune, at int) catalog.Model {
-	m := catalog.Model{Ref: catalog.Ref(string(c) + "/" + string(rune('0'+at))), Chat: true, Tools: strings.ContainsRune("Sb?", c)}
+	m := catalog.Model{Ref: catalog.Ref(string(c) + "/" + string(rune('0'+at))), Chat: true, Tools: strings.ContainsRune("Sb?", c), TakesPictures: true}
 	switch c {
 	case 'S', 's':
 		m.Sight = vision.Answer{Sight: vision.Sees, Source: vision.Catalog}
