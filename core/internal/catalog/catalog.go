@@ -48,9 +48,3 @@ type Model struct {
 	// Listed says that the endpoint's own list, when last read, names it.
 	Listed bool
 }
-
-// MayShow reports whether pictures are sent to the model: it sees, or nobody
-// knows and its provider takes pictures.
-func (m Model) MayShow() bool {
-	return m.Sight.Sight == vision.Sees || (m.Sight.Sight == vision.Unknown && m.TakesPictures)
-}

@@ -128,7 +128,7 @@ func (o *Orchestrator) Claim(ctx context.Context, h protocol.Hold) (protocol.Ass
 		t.batch.Held = &record.Lease{Task: h.Task, Attempt: h.Attempt, Worker: h.Worker, Epoch: h.Epoch}
 		t.emit(job.Event{
 			Kind: job.KindStarted, Task: h.Task, Attempt: h.Attempt, Worker: h.Worker, Model: task.Model,
-			Body: &job.Started{Number: out.Number, Engine: out.Engine, Epoch: h.Epoch, Tools: offered(task.Kind(), out.MayShow), Base: baseOf(out), From: fromOf(out)},
+			Body: &job.Started{Number: out.Number, Engine: out.Engine, Epoch: h.Epoch, Tools: offered(task.Kind(), out.Eyes), Base: baseOf(out), From: fromOf(out)},
 		})
 		t.move(task, job.MoveClaim, "")
 		t.extend(h.Attempt, o.Lease)
@@ -164,7 +164,7 @@ func (r *run) assignment(ctx context.Context, task *job.Task, h protocol.Hold) (
 	}
 	a := protocol.Assignment{
 		Hold: h, Number: task.Attempt(h.Attempt).Number, Kind: task.Kind(), Title: task.Title, Instructions: task.Instructions, Vision: task.Vision,
-		Images: task.Images, Checks: task.Checks, Model: task.Model, Sight: m.Sight, MayShow: m.MayShow(), MaxOutput: m.MaxOutput, Engine: r.rules.Engine,
+		Images: task.Images, Checks: task.Checks, Model: task.Model, Eyes: m.Eyes(), MaxOutput: m.MaxOutput, Engine: r.rules.Engine,
 		Repo: r.state.Repo, Base: r.head(), Rounds: r.rules.Rounds, Minutes: r.rules.Minutes, MaxEdge: r.rules.MaxEdge, Never: r.rules.Never,
 		Earlier: r.earlier(task), Siblings: r.siblings(task), Attachments: r.state.Images, Continue: r.goOn(task), Said: r.words(task),
 		Attended: r.state.Attended,

@@ -12,12 +12,12 @@ import (
 
 // offered names the tools of an agent: its role's, and relo_image when pictures
 // may reach its model.
-func offered(kind job.TaskKind, mayShow bool) []string {
+func offered(kind job.TaskKind, eyes vision.Sight) []string {
 	names := []string{"read", "write", "edit", "ls", "glob", "grep", "bash"}
 	if kind == job.Review {
 		names = []string{"read", "ls", "glob", "grep", "bash"}
 	}
-	if mayShow {
+	if eyes != vision.Blind {
 		names = append(names, prompt.Image().Name)
 	}
 	if kind == job.Review {
@@ -40,11 +40,8 @@ func (k *work) brief() (system, first string) {
 		return prompt.Reviewer(k.reviewBrief())
 	}
 	b := prompt.WorkBrief{
-		Title: a.Title, Instructions: a.Instructions, Sight: a.Sight.Sight, Vision: a.Vision, Images: k.imagePaths(), ImagesShown: a.MayShow,
+		Title: a.Title, Instructions: a.Instructions, Sight: a.Eyes, Vision: a.Vision, Images: k.imagePaths(), ImagesShown: a.Eyes != vision.Blind,
 		Checks: a.Checks, Project: k.project(), Earlier: earlier, Siblings: a.Siblings,
-	}
-	if !a.MayShow {
-		b.Sight = vision.Blind // also of unknown sight, where the provider takes no pictures
 	}
 	if a.Kind == job.Debug {
 		return prompt.Debugger(b)
@@ -55,10 +52,7 @@ func (k *work) brief() (system, first string) {
 func (k *work) reviewBrief() prompt.ReviewBrief {
 	a := k.a
 	b := prompt.ReviewBrief{
-		Title: a.Title, Instructions: a.Instructions, Sight: a.Sight.Sight, Vision: a.Vision, Images: k.imagePaths(), Project: k.project(),
-	}
-	if !a.MayShow {
-		b.Sight = vision.Blind // also of unknown sight, where the provider takes no pictures
+		Title: a.Title, Instructions: a.Instructions, Sight: a.Eyes, Vision: a.Vision, Images: k.imagePaths(), Project: k.project(),
 	}
 	if r := a.Review; r != nil {
 		b.Diff, b.Summary, b.Visual = r.Diff, r.Summary, r.Visual

@@ -47,8 +47,8 @@ func put(t *testing.T, k *work, name, text string, ago time.Duration) {
 }
 
 func TestRolesSayWhatAPictureIsToTheTask(t *testing.T) {
-	task := protocol.Assignment{MayShow: true, Images: []job.Image{{Path: "docs/mock.png"}}}
-	review := protocol.Assignment{MayShow: true, Kind: job.Review, Review: &protocol.ReviewMaterial{Files: []job.FileChange{{Path: "shots/a.png"}}}}
+	task := protocol.Assignment{Eyes: vision.Sees, Images: []job.Image{{Path: "docs/mock.png"}}}
+	review := protocol.Assignment{Eyes: vision.Sees, Kind: job.Review, Review: &protocol.ReviewMaterial{Files: []job.FileChange{{Path: "shots/a.png"}}}}
 	files := map[string]string{"docs/mock.png": "mock", "logo.png": "logo", "old.png": "old", "shots/a.png": "a", "main.go": "package main"}
 	for _, c := range []struct {
 		why  string
@@ -87,7 +87,7 @@ func TestRolesSayWhatAPictureIsToTheTask(t *testing.T) {
 }
 
 func TestAPictureIsFreshWhenItWasWrittenAfterTheLastEdit(t *testing.T) {
-	k, _ := alone(t, protocol.Assignment{MayShow: true, Kind: job.Work}, map[string]string{"main.go": "package main"})
+	k, _ := alone(t, protocol.Assignment{Eyes: vision.Sees, Kind: job.Work}, map[string]string{"main.go": "package main"})
 	write := k.watch.over(writeTool{k.dir})
 	fresh := func(name string) bool { return show(t, k, "call", name).Pictures[0].View.Fresh }
 	put(t, k, "before.png", "x", time.Hour)
@@ -118,7 +118,7 @@ func TestAPictureIsFreshWhenItWasWrittenAfterTheLastEdit(t *testing.T) {
 }
 
 func TestABlindModelGetsNoPixels(t *testing.T) {
-	a := protocol.Assignment{Kind: job.Work, Vision: true, Images: []job.Image{{Path: "mock.png"}}}
+	a := protocol.Assignment{Kind: job.Work, Eyes: vision.Blind, Vision: true, Images: []job.Image{{Path: "mock.png"}}}
 	k, _ := alone(t, a, map[string]string{"mock.png": "mock"})
 	r := show(t, k, "call", "mock.png")
 	if !r.IsError || len(r.Pictures) != 0 || !strings.Contains(r.Text, "cannot see") {
@@ -137,7 +137,7 @@ func TestABlindModelGetsNoPixels(t *testing.T) {
 }
 
 func TestTheFirstMessageShowsTheTasksPictures(t *testing.T) {
-	a := protocol.Assignment{Kind: job.Work, MayShow: true, Images: []job.Image{{Path: "b.png"}, {Path: "a.png"}, {Path: "a.png"}}}
+	a := protocol.Assignment{Kind: job.Work, Eyes: vision.Sees, Images: []job.Image{{Path: "b.png"}, {Path: "a.png"}, {Path: "a.png"}}}
 	k, _ := alone(t, a, map[string]string{"a.png": "a", "b.png": "b"})
 	var got []string
 	for _, p := range k.task().First {
@@ -164,7 +164,7 @@ func TestATaskWhosePictureIsMissingFailsLoudly(t *testing.T) {
 }
 
 func TestFourPicturesACall(t *testing.T) {
-	k, _ := alone(t, protocol.Assignment{MayShow: true}, map[string]string{"a.png": "a"})
+	k, _ := alone(t, protocol.Assignment{Eyes: vision.Sees}, map[string]string{"a.png": "a"})
 	if r := show(t, k, "1", "a.png", "a.png", "a.png", "a.png"); r.IsError || len(r.Pictures) != picturesPerCall {
 		t.Errorf("%+v", r)
 	}
@@ -178,7 +178,7 @@ func TestFourPicturesACall(t *testing.T) {
 
 func TestTwelveMebibytesACallAndTheOthersAreShown(t *testing.T) {
 	half := strings.Repeat("x", bytesPerCall/2)
-	k, _ := alone(t, protocol.Assignment{MayShow: true}, map[string]string{"a.png": half, "b.png": half, "c.png": "c"})
+	k, _ := alone(t, protocol.Assignment{Eyes: vision.Sees}, map[string]string{"a.png": half, "b.png": half, "c.png": "c"})
 	r := show(t, k, "call", "a.png", "b.png", "c.png")
 	if r.IsError || len(r.Pictures) != 2 || !strings.Contains(r.Text, "12 MiB") {
 		t.Errorf("%d pictures: %s", len(r.Pictures), r.Text)
@@ -186,7 +186,7 @@ func TestTwelveMebibytesACallAndTheOthersAreShown(t *testing.T) {
 }
 
 func TestACallFailsOnlyWhenNoneCouldBeShown(t *testing.T) {
-	k, _ := alone(t, protocol.Assignment{MayShow: true}, map[string]string{"a.png": "a"})
+	k, _ := alone(t, protocol.Assignment{Eyes: vision.Sees}, map[string]string{"a.png": "a"})
 	var out struct {
 		Images []struct {
 			Index *int
@@ -211,7 +211,7 @@ func TestACallFailsOnlyWhenNoneCouldBeShown(t *testing.T) {
 
 func TestThirtyCallsAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k, _ := alone(t, protocol.Assignment{MayShow: true}, map[string]string{"a.png": "a"})
+		k, _ := alone(t, protocol.Assignment{Eyes: vision.Sees}, map[string]string{"a.png": "a"})
 		for i := range callsPerMinute {
 			if r := show(t, k, fmt.Sprint(i), "a.png"); r.IsError {
 				t.Fatalf("call %d: %s", i, r.Text)

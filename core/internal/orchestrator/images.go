@@ -49,7 +49,7 @@ func newGate(k *work) *gate {
 
 // offered reports whether the agent's model is given relo_image: it sees, or
 // nobody knows.
-func (g *gate) offered() bool { return g.k.a.MayShow }
+func (g *gate) offered() bool { return g.k.a.Eyes != vision.Blind }
 
 // Spec is relo_image.
 func (g *gate) Spec() provider.ToolSpec { return prompt.Image() }

@@ -98,7 +98,7 @@ func (r *run) planCall(_ context.Context, sub job.Submitted, view View) (traffic
 	}
 	for _, rung := range r.rules.ladder() {
 		m := rung.Models[0]
-		brief.Rungs = append(brief.Rungs, prompt.Rung{Model: string(m.Ref), Difficulty: string(rung.Difficulty), Sight: m.Sight, Tools: m.Tools})
+		brief.Rungs = append(brief.Rungs, prompt.Rung{Model: string(m.Ref), Difficulty: string(rung.Difficulty), Sight: vision.Answer{Sight: m.Eyes(), Source: m.Sight.Source}, Tools: m.Tools})
 	}
 	system, first := prompt.Primary(brief)
 	call := traffic.Call{

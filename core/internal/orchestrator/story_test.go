@@ -18,6 +18,7 @@ import (
 
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/vision"
 )
 
 var update = flag.Bool("update", false, "rewrite the last part of the stories")
@@ -218,7 +219,7 @@ func (p *teller) step() bool {
 func (p *teller) keyOf(a protocol.Assignment) string { return p.job(a.Job).Tasks[a.Task].Key }
 
 func sightWords(a protocol.Assignment) string {
-	if a.MayShow {
+	if a.Eyes != vision.Blind {
 		return "with pictures"
 	}
 	return "in words"

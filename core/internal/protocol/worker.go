@@ -49,8 +49,7 @@ type Assignment struct {
 	Attachments  []job.Image     `json:"attachments,omitempty"`
 	Checks       []string        `json:"checks,omitempty"`
 	Model        string          `json:"model"`
-	Sight        vision.Answer   `json:"sight"`
-	MayShow      bool            `json:"mayShow"`
+	Eyes         vision.Sight    `json:"eyes"` // what pictures sent to the model come to (catalog.Model.Eyes)
 	MaxOutput    int             `json:"maxOutput,omitempty"`
 	Engine       string          `json:"engine"`
 	Repo         string          `json:"repo"`

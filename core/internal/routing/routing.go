@@ -100,12 +100,12 @@ const (
 
 // eyesOf gives the most that can be asked without leaving m out.
 func eyesOf(m catalog.Model) eyes {
-	switch {
-	case m.Sight.Sight == vision.Sees:
+	switch m.Eyes() {
+	case vision.Sees:
 		return seeing
-	case m.MayShow():
+	case vision.Unknown:
 		return maybe
-	default: // blind, or unknown where the provider takes no pictures: it gets words
+	default:
 		return anyEyes
 	}
 }
