@@ -1,9 +1,7 @@
 package vision
 
 import (
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -13,35 +11,8 @@ const maxID = 256
 // maxRounds ends the normalising of an id made to need many rounds; real ones need three.
 const maxRounds = 2 * maxID
 
-var (
-	// quantised formats and file kinds at the end of local models' names; they
-	// change how a model runs, never what it reads.
-	quantSuffix = regexp.MustCompile(`[-_.](?:gguf|ggml|gptq|awq|exl[23]|mlx|nvfp4|mxfp4|fp4|fp8|fp16|bf16|f16|f32|int4|int8|w4a16|w8a8|[2-8]-?bit|i?q[2-8](?:[_-][0-9a-z]{1,2}){0,3})$`)
-	// us.anthropic., amazon., us-gov.openai.: words without digits, each with a dot.
-	dottedPrefix = regexp.MustCompile(`^(?:[a-z][a-z-]*\.)+([a-z])`)
-	// ai21. is the one dotted vendor with a digit, c4ai- the one dashed.
-	oddPrefix        = regexp.MustCompile(`^(?:ai21[.-]|c4ai-)(?:labs-)?`)
-	sizeTag          = regexp.MustCompile(`^(?:e?\d+(?:\.\d+)?[bm]|latest)\b`)
-	pointAsP         = regexp.MustCompile(`(\d)p(\d)`)
-	dates            = regexp.MustCompile(`-(?:20\d{2}-?\d{2}-?\d{2}|(?:0[1-9]|1[0-2])-20\d{2}|2\d{5}|0\d-\d{2}|1[0-2]-[0-3]\d)(-|$)`)
-	wordPoint        = regexp.MustCompile(`([a-z])\.(\d)`)
-	numberUnderscore = regexp.MustCompile(`(\d)_(\d)`)
-	numberV          = regexp.MustCompile(`^\d+(\.\d+)?v$`)
-	wordDigit        = regexp.MustCompile(`([a-z])(\d)`)
-	// qwen35, llama31, gpt-35: two digits behind a family are major and minor.
-	twoDigits   = regexp.MustCompile(`^(qwen|llama|glm|claude|gpt|gemini|phi|kimi-k|minimax-m|deepseek-v|l)-([1-9])([0-9])(-|$)`)
-	splitNumber = regexp.MustCompile(`(^|-)([1-9])-(0|[1-9]\d?)(-|$)`)
-)
-
-// vendors may stand before the family, joined with a dash: cohere-command-a.
-// A word that is also a family (qwen, mistral, deepseek) is not one of them.
-var vendors = []string{
-	"anthropic-", "openai-", "azure-", "google-", "xai-", "x-ai-", "zai-org-", "z-ai-", "zai-", "meta-", "nvidia-",
-	"cohere-", "amazon-", "xiaomi-", "tencent-", "moonshotai-", "minimaxai-", "alibaba-", "alicloud-", "umans-",
-	"databricks-", "deepseek-ai-", "mistral-ai-", "mistralai-", "ibm-", "microsoft-", "baidu-", "bytedance-", "aihub-",
-	"doubao-",
-	"coding-", "e2ee-", "duo-chat-", "cursor-", "groq-", "cerebras-", "cloudflare-", // routes named in front
-}
+// usualWords is the room for the words of a name on the stack; real names have fewer.
+const usualWords = 32
 
 // Normalize reduces a model's id to the words that say which family it is of:
 // the last path part in lower case, without tag, version, region, vendor, date
@@ -60,134 +31,310 @@ func Normalize(id string) string {
 	return s
 }
 
-// dropTag removes :tag and @version. A tag that is a size stays as a word,
-// since in gemma3:1b the size decides.
-func dropTag(s string) string {
-	s = strings.TrimLeft(s, "@~")
-	s, _, _ = strings.Cut(s, "@")
-	head, tag, found := strings.Cut(s, ":")
-	if !found {
-		return s
-	}
-	if head == "hf" || head == "" { // a scheme in front, as in hf:owner/model
-		return dropTag(tag)
-	}
-	if size := sizeTag.FindString(tag); size != "" && size != "latest" {
-		return head + "-" + size
-	}
-	return head
-}
-
 // normalizeOnce applies every rule once. Each takes something away or parts a
 // word for good, so repeating it ends.
 func normalizeOnce(s string) string {
-	s = strings.ToLower(strings.ToValidUTF8(s, ""))
-	s = strings.ToValidUTF8(s[:min(len(s), maxID)], "")
-	s = strings.TrimRight(s, "/")
-	s = dropTag(s[strings.LastIndexByte(s, '/')+1:])
-	s = strings.Trim(strings.Join(strings.Fields(s), "-"), "-_.")
-	s = quantSuffix.ReplaceAllString(s, "")
-	s = oddPrefix.ReplaceAllString(s, "")
-	s = strings.Replace(s, "deepseek.", "deepseek-", 1) // a vendor that is its family
-	s = dottedPrefix.ReplaceAllString(s, "$1")
-	s = pointAsP.ReplaceAllString(s, "$1.$2")
-	s = numberUnderscore.ReplaceAllString(s, "$1.$2")
-	s = strings.ReplaceAll(s, "_", "-")
-	s = wordPoint.ReplaceAllString(s, "$1-$2")
-	for strings.Contains(s, "--") {
-		s = strings.ReplaceAll(s, "--", "-")
-	}
-	for _, v := range vendors {
-		if rest, found := strings.CutPrefix(s, v); found && rest != "" {
-			s = rest
-		}
-	}
-	s = dates.ReplaceAllString(s, "$1")
-	s = wordDigit.ReplaceAllString(s, "$1-$2")
-	s = twoDigits.ReplaceAllString(s, "$1-$2.$3$4")
-	return splitNumber.ReplaceAllString(s, "$1$2.$3$4")
+	s = clean(s)
+	s = s[strings.LastIndexByte(s, '/')+1:]
+	s = dropDottedPrefix(dropTag(s))
+	var room [usualWords]string
+	words := splitInto(room[:0], spell(s))
+	words = dropQuantisation(words)
+	words = dropDates(words)
+	words = dropVendors(words)
+	var parted [usualWords]string
+	words = partNumbers(parted[:0], words)
+	partTwoDigits(words)
+	return strings.Join(joinVersions(words), "-")
 }
 
-// version is a major and a minor number; 4.20 is later than 4.3.
-type version struct{ major, minor int }
-
-func (v version) before(w version) bool {
-	return v.major < w.major || v.major == w.major && v.minor < w.minor
+// clean gives the id in lower case, as valid text of bounded length without
+// slashes at its end.
+func clean(s string) string {
+	if len(s) > maxID || !isPlain(s) {
+		s = strings.ToLower(strings.ToValidUTF8(s[:min(len(s), 4*maxID)], ""))
+		s = strings.ToValidUTF8(s[:min(len(s), maxID)], "")
+	}
+	return strings.TrimRight(s, "/")
 }
 
-// name is a normalised id taken apart.
-type name struct{ words []string }
-
-func parseName(id string) name { return name{strings.Split(Normalize(id), "-")} }
-
-// has tells whether the words stand in the name side by side.
-func (n name) has(phrase string) bool { return n.find(strings.Split(phrase, "-")) >= 0 }
-
-// hasNumberV tells whether a version carries the letter of sight, as in 4.6v.
-func (n name) hasNumberV() bool { return slices.ContainsFunc(n.words, numberV.MatchString) }
-
-// find returns the place of the first word behind the phrase, -1 when absent.
-func (n name) find(phrase []string) int {
-	for i := 0; i+len(phrase) <= len(n.words); i++ {
-		if n.at(i, phrase) {
-			return i + len(phrase)
-		}
-	}
-	return -1
-}
-
-func (n name) at(i int, phrase []string) bool {
-	if i+len(phrase) > len(n.words) {
-		return false
-	}
-	for k, w := range phrase {
-		if n.words[i+k] != w {
+// isPlain tells of ids that need no cleaning, which is nearly all in the second round.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 || 'A' <= s[i] && s[i] <= 'Z' {
 			return false
 		}
 	}
 	return true
 }
 
-// version reads the first version number at or behind word i. Sizes (8b),
-// contexts (32k) and stamps of four digits are no versions; 4o is 4, 4.6v is 4.6.
-func (n name) version(i int) (version, bool) {
-	for ; i < len(n.words); i++ {
-		w := strings.TrimRight(n.words[i], "ov")
-		major, minor, dotted := strings.Cut(w, ".")
-		if len(major) > 2 || major == "" {
+// dropTag removes :tag and @version. A tag that is a size stays as a word,
+// since in gemma3:1b the size decides.
+func dropTag(s string) string {
+	s, _, _ = strings.Cut(strings.TrimLeft(s, "@~: "), "@")
+	head, tag, found := strings.Cut(s, ":")
+	if !found {
+		return s
+	}
+	if vendors[head] { // a scheme in front, as in hf:owner/model or openai:gpt-4o
+		return dropTag(tag)
+	}
+	if size, _, _ := strings.Cut(tag, ":"); startsWithSize(size) {
+		return head + "-" + size
+	}
+	return head
+}
+
+// startsWithSize tells of tags such as 1b, e4b, 27b-it, 0.6b-q4 or 1t.
+func startsWithSize(tag string) bool {
+	tag, _, _ = strings.Cut(tag, "-")
+	tag = strings.TrimPrefix(tag, "e")
+	end := len(tag) - 1
+	return end >= 1 && (tag[end] == 'b' || tag[end] == 'm' || tag[end] == 't') && isNumber(tag[:end])
+}
+
+// keepsDot are the words before a dot that are the family: deepseek.v3 and
+// dots.llm1 would be nothing without it.
+var keepsDot = setOf("deepseek dots")
+
+// dropDottedPrefix removes us.anthropic., amazon., us-gov.openai.: words
+// without digits, each with a dot.
+func dropDottedPrefix(s string) string {
+	for {
+		prefix, rest, found := strings.Cut(s, ".")
+		if !found || rest == "" || !isLetter(rest[0]) || keepsDot[prefix] || !isVendorText(prefix) {
+			return s
+		}
+		s = rest
+	}
+}
+
+func isVendorText(s string) bool {
+	for i := range len(s) {
+		if !isLetter(s[i]) && (s[i] != '-' || i == 0) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// spell writes every separator as one dash and every point of a version as a
+// point: 4_5 and 4p5 are 4.5, while the dot of flux.1 only parts two words.
+func spell(s string) string {
+	var room [maxID]byte
+	out := room[:0]
+	start := 0 // of the word being written
+	for i := range len(s) {
+		c := s[i]
+		between := i > 0 && i+1 < len(s) && isDigit(s[i-1]) && isDigit(s[i+1])
+		switch {
+		case c == 'p' && between:
+			c = '.'
+		case c == '_' && between && !isQ(string(out[start:])):
+			c = '.'
+		case isLetter(c), isDigit(c), c >= 0x80, c == '.' && between:
+		default:
+			c = '-'
+		}
+		if c == '-' {
+			if len(out) > start {
+				out = append(out, c)
+				start = len(out)
+			}
 			continue
 		}
-		a, errA := strconv.Atoi(major)
-		b, errB := 0, error(nil)
-		if dotted {
-			b, errB = strconv.Atoi(minor)
-		}
-		if errA == nil && errB == nil && a >= 0 && b >= 0 {
-			return version{a, b}, true
-		}
+		out = append(out, c)
 	}
-	return version{}, false
+	if start == len(out) && start > 0 {
+		out = out[:start-1]
+	}
+	return string(out)
 }
 
-// stamp reads a release stamp of year and month, as in mistral-small-2503.
-func (n name) stamp(i int) (version, bool) {
-	for ; i < len(n.words); i++ {
-		w := n.words[i]
-		v, err := strconv.Atoi(w)
-		if err == nil && len(w) == 4 && v/100 >= 23 && v/100 <= 39 && v%100 >= 1 && v%100 <= 12 {
-			return version{v, 0}, true
-		}
+func splitInto(words []string, s string) []string {
+	for word := range strings.SplitSeq(s, "-") {
+		words = append(words, word)
 	}
-	return version{}, false
+	return words
 }
 
-// size reads the first size in thousand millions of parameters, as in 4b or 0.6b.
-func (n name) size() (float64, bool) {
-	for _, w := range n.words {
-		number, isSize := strings.CutSuffix(w, "b")
-		if v, err := strconv.ParseFloat(number, 64); isSize && err == nil {
-			return v, true
+// quantisations are formats and file kinds of local models' names; they change
+// how a model runs, never what it reads, and their digits look like versions.
+var quantisations = setOf(`gguf ggml gptq awq exl2 exl3 mlx nvfp4 nvfp8 mxfp4 mxfp6 mxfp8 fp4 fp6 fp8 fp16 fp32 bf16
+	f16 f32 int3 int4 int8 w4a16 w8a8 w8a16 2bit 3bit 4bit 5bit 6bit 8bit`)
+
+// qKinds follow q4 or iq3, as in q4_k_m.
+var qKinds = setOf("0 1 k s m l xs xxs nl xl")
+
+// isQ tells of q4 and iq3.
+func isQ(w string) bool {
+	w = strings.TrimPrefix(w, "i")
+	return len(w) == 2 && w[0] == 'q' && isDigit(w[1])
+}
+
+// dropQuantisation leaves the first word alone, which is the family's.
+func dropQuantisation(words []string) []string {
+	kept := words[:1]
+	for i := 1; i < len(words); i++ {
+		switch w := words[i]; {
+		case isQ(w):
+			for end := min(i+3, len(words)-1); i < end && qKinds[words[i+1]]; {
+				i++
+			}
+		case w == "bit" && len(kept) > 1 && len(words[i-1]) == 1 && isDigit(words[i-1][0]): // 4-bit
+			kept = kept[:len(kept)-1]
+		case !quantisations[w]:
+			kept = append(kept, w)
 		}
 	}
-	return 0, false
+	return kept
+}
+
+// dropDates removes release dates, which would read as versions. A day without
+// a year (05-06) becomes one word, since some models differ by it alone.
+func dropDates(words []string) []string {
+	kept := words[:1]
+	for i := 1; i < len(words); {
+		n := dateLength(words[i:])
+		switch {
+		case n == 0:
+			kept = append(kept, words[i])
+			n = 1
+		case n == 2 && len(words[i]) == 2 && len(words[i+1]) == 2:
+			kept = append(kept, words[i]+words[i+1])
+		}
+		i += n
+	}
+	return kept
+}
+
+// dateLength is how many of the first words are a date: 20250929, 260215,
+// 2025-08-07, 2025-08, 10-2025 or 05-06. Four digits alone are a stamp and stay.
+func dateLength(w []string) int {
+	isMonth := func(s string) bool { return len(s) == 2 && "01" <= s && s <= "12" }
+	isDay := func(s string) bool { return len(s) == 2 && "01" <= s && s <= "31" }
+	isYear := func(s string) bool { return len(s) == 4 && strings.HasPrefix(s, "20") }
+	switch {
+	case !isDigits(w[0]):
+		return 0
+	case len(w[0]) == 8 && w[0][:2] == "20", len(w[0]) == 6 && w[0][0] == '2':
+		return 1
+	case len(w) < 2 || !isDigits(w[1]):
+		return 0
+	case isYear(w[0]) && isMonth(w[1]):
+		if len(w) > 2 && isDigits(w[2]) && isDay(w[2]) {
+			return 3
+		}
+		return 2
+	case isMonth(w[0]) && (isYear(w[1]) || isDay(w[1])):
+		return 2
+	}
+	return 0
+}
+
+// dropVendors removes the vendors and routes before the family, joined with a
+// dash, as long as the family's own letters follow: cohere-command-a.
+func dropVendors(words []string) []string {
+	for {
+		n := 0
+		switch {
+		case len(words) > 2 && startsWithLetter(words[2]) && slices.Contains(vendorPairs[words[0]], words[1]):
+			n = 2
+		case len(words) > 1 && startsWithLetter(words[1]) && vendors[words[0]]:
+			n = 1
+		}
+		if n == 0 {
+			return words
+		}
+		words = words[n:]
+	}
+}
+
+// partNumbers parts letters from the digits behind them: qwen3 becomes two
+// words, while 4o, 8b and 4.6v stay one.
+func partNumbers(out, words []string) []string {
+	for _, w := range words {
+		start := 0
+		for i := 1; i < len(w); i++ {
+			if isDigit(w[i]) && isLetter(w[i-1]) {
+				out = append(out, w[start:i])
+				start = i
+			}
+		}
+		out = append(out, w[start:])
+	}
+	return out
+}
+
+// beforeTwoDigits are words behind which two digits are major and minor:
+// qwen35, llama31, gpt-52, sonnet-45. The lists name the word before, where
+// one is needed.
+var beforeTwoDigits = map[string][]string{
+	"qwen": nil, "llama": nil, "glm": nil, "claude": nil, "gpt": nil, "gemini": nil, "phi": nil, "grok": nil, "l": nil,
+	"sonnet": nil, "opus": nil, "haiku": nil, "ernie": nil, "k": {"kimi"}, "m": {"minimax"}, "v": {"deepseek", "mimo"},
+}
+
+// partTwoDigits writes 35 as 3.5 behind a family. 10 to 19 and round tens are
+// left alone, since a family may come that far.
+func partTwoDigits(words []string) {
+	for i := 1; i < len(words); i++ {
+		w := strings.TrimSuffix(words[i], "v")
+		if len(w) != 2 || w[0] < '2' || w[0] > '9' || w[1] < '1' || w[1] > '9' {
+			continue
+		}
+		before, found := beforeTwoDigits[words[i-1]]
+		if found && (before == nil || i > 1 && slices.Contains(before, words[i-2])) {
+			words[i] = words[i][:1] + "." + words[i][1:]
+		}
+	}
+}
+
+// joinVersions writes 3-5 as 3.5. The second number has no zero in front, as a
+// date's has, and the first is one digit, so that 8b is never a minor.
+func joinVersions(words []string) []string {
+	kept := words[:0]
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if len(w) == 1 && w[0] >= '1' && w[0] <= '9' && i+1 < len(words) && isMinor(words[i+1]) {
+			i++
+			w += "." + words[i]
+		}
+		kept = append(kept, w)
+	}
+	return kept
+}
+
+// isMinor tells of 0 to 99 without a zero in front; a letter of sight may follow.
+func isMinor(w string) bool {
+	w = strings.TrimSuffix(w, "v")
+	return isDigits(w) && len(w) <= 2 && (w == "0" || w[0] != '0')
+}
+
+func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' }
+
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isNumber tells of digits with at most one point between them.
+func isNumber(s string) bool {
+	whole, part, dotted := strings.Cut(s, ".")
+	return isDigits(whole) && (!dotted || isDigits(part))
+}
+
+func startsWithLetter(w string) bool { return w != "" && isLetter(w[0]) }
+
+// setOf reads a list of words parted by white space.
+func setOf(list string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(list) {
+		set[word] = true
+	}
+	return set
 }
