@@ -2,7 +2,7 @@
 # the modules are in Go's cache nothing here asks a network.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo recording test check format vet lint house race bench e2e fmt generate install dist clean
+.PHONY: help build demo recording test check format vet lint house race bench e2e fmt generate catalog install dist clean
 
 GO       ?= go
 BENCH    ?= .
@@ -60,7 +60,7 @@ race: ## tests under the race detector, without the whole-program ones
 	$(GO) test -race $$($(GO) list ./... | grep -v /core/e2e)
 
 bench: ## the table of numbers; BENCH=regexp TIMES=1x
-	$(GO) test ./core/e2e -run '^$$' -bench '$(BENCH)' -benchtime $(TIMES)
+	$(GO) test ./core/e2e ./core/internal/catalog -run '^$$' -bench '$(BENCH)' -benchtime $(TIMES)
 
 e2e: ## whole-program tests only
 	$(GO) run ./core/cmd/loudtest -count=1 ./core/e2e/...
@@ -70,6 +70,16 @@ fmt: $(LINT) ## formats the code
 
 generate: ## writes generated files again
 	$(GO) generate ./...
+
+# The package that the built-in catalogue of models is made of; docs/providers.md.
+CATALOG := @oh-my-pi/pi-catalog@18.2.11
+
+catalog: ## the built-in catalogue of models, from its npm package (needs npm and a network)
+	mkdir -p tmp && rm -rf tmp/catalog && mkdir tmp/catalog
+	npm pack $(CATALOG) --ignore-scripts --silent --pack-destination tmp/catalog
+	tar -xzf tmp/catalog/*.tgz -C tmp/catalog
+	$(GO) run ./core/cmd/relogen -root . -catalog tmp/catalog/package
+	rm -rf tmp/catalog
 
 PREFIX ?= /usr/local
 SHARE   = $(DESTDIR)$(PREFIX)/share

@@ -1,6 +1,7 @@
 // Command relogen writes the pages that are drawn from code: the reference of
 // the command line and of relo.json, its schema, the states, and the man pages.
-// The same code gives the same bytes on every machine and day.
+// The same code gives the same bytes on every machine and day. With -catalog it writes
+// the built-in catalogue of models instead, from an npm package that is unpacked.
 package main
 
 import (
@@ -15,8 +16,13 @@ import (
 
 func main() {
 	root := flag.String("root", ".", "the repository's folder")
+	models := flag.String("catalog", "", "folder of an unpacked @oh-my-pi/pi-catalog: write the catalogue alone")
 	flag.Parse()
-	if err := write(*root); err != nil {
+	draw := func() error { return write(*root) }
+	if *models != "" {
+		draw = func() error { return writeCatalog(*root, *models) }
+	}
+	if err := draw(); err != nil {
 		fmt.Fprintln(os.Stderr, "relogen:", err)
 		os.Exit(1)
 	}

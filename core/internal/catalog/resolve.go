@@ -63,6 +63,14 @@ type Sources struct {
 	ListedAt      time.Time
 	Probed        *Probe
 	Refused       vision.Answer // source Refused
+	Table         *Table        // the catalogue; nil: the built-in
+}
+
+func (s Sources) table() *Table {
+	if s.Table == nil {
+		return BuiltIn()
+	}
+	return s.Table
 }
 
 // Resolve gives the one answer on a model that router, picker, prompts, gate and
@@ -71,9 +79,9 @@ type Sources struct {
 func Resolve(s Sources) Model {
 	name, id := s.Ref.Split()
 	guess, isChat := vision.Guess(id)
-	known, listed := Find(s.API, s.URL, id)
+	known, _ := s.table().Find(s.API, s.URL, id)
 	m := Model{
-		Ref: s.Ref, Provider: name, ID: id, Chat: isChat || listed, Tools: true, Private: s.Private, TakesPictures: s.TakesPictures,
+		Ref: s.Ref, Provider: name, ID: id, Chat: isChat, Tools: true, Private: s.Private, TakesPictures: s.TakesPictures,
 		Context: cmp.Or(s.Set.Context, listedOf(s).Context, known.Context), MaxOutput: cmp.Or(s.Set.MaxOutput, listedOf(s).MaxOutput, known.MaxOutput),
 		Listed: s.Listed != nil,
 	}
@@ -84,7 +92,7 @@ func Resolve(s Sources) Model {
 			break
 		}
 	}
-	if chat := listedOf(s).Chat; chat != nil {
+	if chat := cmp.Or(listedOf(s).Chat, known.Chat); chat != nil {
 		m.Chat = *chat
 	}
 	m.Said = vision.Hear(s.Refused, s.configured(), s.probed(), s.reported(), known.Sight, guess)
