@@ -11,6 +11,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/catalog"
 	"github.com/relo-dev/relo/core/internal/config"
 	"github.com/relo-dev/relo/core/internal/provider"
+	"github.com/relo-dev/relo/core/internal/provider/discovery"
 	"github.com/relo-dev/relo/core/internal/provider/exchange"
 	"github.com/relo-dev/relo/core/internal/rehearsal"
 	"github.com/relo-dev/relo/core/internal/vision"
@@ -42,8 +43,6 @@ const (
 )
 
 const (
-	// listTime bounds the list of models.
-	listTime = 20 * time.Second
 	// tellTime bounds one tiny answer: a local server may load its model first.
 	tellTime = 90 * time.Second
 	// tellTokens leaves a model that thinks first some room for its word.
@@ -144,10 +143,8 @@ func (t *trial) run(ctx context.Context) (err error) {
 // reach asks for the list of models, which shows at once whether the host is
 // there, whether the key is good and what there is. ok says whether to go on.
 func (t *trial) reach(ctx context.Context, row config.Provider) (ok bool) {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
-	defer cancel()
 	began := time.Now()
-	list, err := t.client.Models(ctx)
+	report, err := t.list(ctx, row)
 	e, known := asProvider(err)
 	switch {
 	case err != nil && (!known || e.Kind == provider.KindCut || e.Kind == provider.KindStalled || e.Fault == provider.FaultPage):
@@ -163,10 +160,27 @@ func (t *trial) reach(ctx context.Context, row config.Provider) (ok bool) {
 		t.tell(Step{Step: StepModels, State: stateSkip, Words: "it gives no list of models: " + e.Words}, began)
 		return true
 	}
-	t.listed = list
+	t.listed = report.Models
 	t.tell(Step{Step: StepKey, State: keyState(row), Words: keyWords(row)}, began)
 	t.tell(Step{Step: StepModels, State: stateOK, Words: t.listWords()}, began)
 	return true
+}
+
+// list asks for the list of models, and keeps it: what a provider reports is known
+// from then on.
+func (t *trial) list(ctx context.Context, row config.Provider) (discovery.Report, error) {
+	e, err := endpointFor(ctx, t.keys, t.name, row)
+	if err != nil {
+		return discovery.Report{}, err
+	}
+	r, err := discovery.Ask(ctx, e, discovery.Report{}, time.Now().UTC())
+	if err != nil || row.Wire == "rehearsal" {
+		return r, err
+	}
+	if err := t.known.almanac.Keep(r); err != nil {
+		return r, fmt.Errorf("its list of models cannot be kept: %w", err)
+	}
+	return r, nil
 }
 
 // publicLists give their list to everybody, so that it proves nothing of a key.

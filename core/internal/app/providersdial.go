@@ -16,6 +16,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider"
 	"github.com/relo-dev/relo/core/internal/provider/anthropic"
 	"github.com/relo-dev/relo/core/internal/provider/chat"
+	"github.com/relo-dev/relo/core/internal/provider/discovery"
 	"github.com/relo-dev/relo/core/internal/provider/exchange"
 )
 
@@ -24,29 +25,36 @@ func keysOf(getenv func(string) string) config.Keys {
 	return config.Keys{Getenv: getenv, Ring: keyring.System(getenv).Get}
 }
 
-// dialProvider makes the wire to a provider; it opens no connection. A key that
-// cannot be had is a *provider.Error of KindKey.
-func dialProvider(ctx context.Context, keys config.Keys, name string, p config.Provider) (*exchange.Client, error) {
-	key, err := keys.Resolve(ctx, p.Key)
-	if err != nil {
-		return nil, keyError(name, p.Key, err)
+// endpointFor says how a provider is reached: address, key and headers, resolved. It
+// opens no connection. A key that cannot be had is a *provider.Error of KindKey.
+func endpointFor(ctx context.Context, keys config.Keys, name string, p config.Provider) (discovery.Endpoint, error) {
+	e := discovery.Endpoint{Name: name, API: p.API, Wire: p.Wire, URL: p.URL, KeyRef: shownKey(p.Key), Headers: map[string]string{}}
+	var err error
+	if e.Key, err = keys.Resolve(ctx, p.Key); err != nil {
+		return e, keyError(name, p.Key, err)
 	}
-	headers := map[string]string{}
 	for h, v := range p.Headers {
-		headers[h] = v
+		e.Headers[h] = v
 		if _, ok := config.Reference(v); ok {
 			secret, err := keys.Resolve(ctx, v)
 			if err != nil {
-				return nil, keyError(name, v, fmt.Errorf("header %s: %w", h, err))
+				return e, keyError(name, v, fmt.Errorf("header %s: %w", h, err))
 			}
-			headers[h] = secret.Reveal()
+			e.Headers[h] = secret.Reveal()
 		}
 	}
-	hc, err := httpClient(p)
+	e.HTTP, err = httpClient(p)
+	return e, err
+}
+
+// dialProvider makes the wire to a provider; it opens no connection. A key that
+// cannot be had is a *provider.Error of KindKey.
+func dialProvider(ctx context.Context, keys config.Keys, name string, p config.Provider) (*exchange.Client, error) {
+	e, err := endpointFor(ctx, keys, name, p)
 	if err != nil {
 		return nil, err
 	}
-	o := exchange.Options{Provider: name, BaseURL: p.URL, Key: key, KeyRef: shownKey(p.Key), Headers: headers, HTTP: hc}
+	o := exchange.Options{Provider: name, BaseURL: p.URL, Key: e.Key, KeyRef: e.KeyRef, Headers: e.Headers, HTTP: e.HTTP}
 	switch p.Wire {
 	case "anthropic":
 		return anthropic.New(o), nil

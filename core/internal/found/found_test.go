@@ -264,15 +264,3 @@ func TestOnlyThisMachineIsAsked(t *testing.T) {
 		t.Errorf("an address elsewhere was dialled: %v", err)
 	}
 }
-
-func TestASizeIsReadFromDetailsElseFromTheName(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]float64{
-		"qwen3-coder:30b": 30, "qwen3-30b-a3b": 30, "mixtral-8x7b": 56, "llama3.2:1b": 1, "qwen2.5-0.5b-instruct": .5, "30.5B": 30.5, "137M": .137,
-		"gpt-oss:120b": 120, "gemma3n:e4b": 0, "claude": 0, "a3b": 0, "x-7bit": 0, "phi-4": 0,
-	} {
-		if got := firstSize(text); got != want {
-			t.Errorf("%s: %v, want %v", text, got, want)
-		}
-	}
-}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/relo-dev/relo/core/internal/httpwire"
+	"github.com/relo-dev/relo/core/internal/provider/codec/listing"
 	"github.com/relo-dev/relo/core/internal/vision"
 )
 
@@ -50,7 +51,7 @@ func askOllama(ctx context.Context, a asker) ([]Model, []string, error) {
 			continue
 		}
 		if t.Name != "" {
-			models = append(models, Model{ID: t.Name, Size: firstSize(t.Details.Size, t.Name), Chat: true})
+			models = append(models, Model{ID: t.Name, Size: listing.FirstSize(t.Details.Size, t.Name), Chat: true})
 		}
 	}
 	models = models[:min(len(models), maxModels)]
@@ -120,7 +121,7 @@ func askLMStudio(ctx context.Context, a asker) ([]Model, []string, error) {
 		if d.ID == "" || d.Type == "" {
 			return nil, nil, errOther
 		}
-		m := Model{ID: d.ID, Size: firstSize("", d.ID), Vision: vision.Of(d.Type == "vlm"), Chat: d.Type == "llm" || d.Type == "vlm", Context: d.Max}
+		m := Model{ID: d.ID, Size: listing.FirstSize("", d.ID), Vision: vision.Of(d.Type == "vlm"), Chat: d.Type == "llm" || d.Type == "vlm", Context: d.Max}
 		if d.Loaded > 0 {
 			m.Context = d.Loaded
 		}
@@ -153,7 +154,7 @@ func askLMStudioV1(ctx context.Context, a asker) ([]Model, []string, error) {
 		if d.Key == "" || d.Type == "" {
 			return nil, nil, errOther
 		}
-		m := Model{ID: d.Key, Size: firstSize(d.Size, d.Key), Chat: d.Type == "llm", Context: d.Max}
+		m := Model{ID: d.Key, Size: listing.FirstSize(d.Size, d.Key), Chat: d.Type == "llm", Context: d.Max}
 		if d.Capabilities.Vision != nil {
 			m.Vision = vision.Of(*d.Capabilities.Vision)
 		}
@@ -193,7 +194,7 @@ func askLlama(ctx context.Context, a asker) ([]Model, []string, error) {
 		}
 		size := d.Meta.Params / 1e9
 		if size == 0 {
-			size = firstSize("", d.ID)
+			size = listing.FirstSize("", d.ID)
 		}
 		models = append(models, Model{ID: d.ID, Size: size, Context: d.Meta.Train, Chat: true})
 	}
@@ -234,36 +235,10 @@ func askVLLM(ctx context.Context, a asker) ([]Model, []string, error) {
 		if d.Owner != "vllm" || d.ID == "" {
 			return nil, nil, errOther
 		}
-		models = append(models, Model{ID: d.ID, Size: firstSize("", d.ID), Context: d.Max, Chat: true})
+		models = append(models, Model{ID: d.ID, Size: listing.FirstSize("", d.ID), Context: d.Max, Chat: true})
 	}
 	if len(models) == 0 {
 		return nil, nil, errOther
 	}
 	return models, nil, nil
-}
-
-// sizeWord is a number of parameters in a name: 30b, 8x7b, 0.6b, 137m. A letter
-// before it makes it something else, as a3b, the active part of a mixture.
-var sizeWord = regexp.MustCompile(`(?i)(?:^|[^a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)([bm])(?:$|[^a-z0-9])`)
-
-// firstSize reads billions of parameters from the first text that has them; 0: none has.
-func firstSize(texts ...string) float64 {
-	for _, t := range texts {
-		m := sizeWord.FindStringSubmatch(t)
-		if m == nil {
-			continue
-		}
-		n, err := strconv.ParseFloat(m[2], 64)
-		if err != nil {
-			continue
-		}
-		if times, err := strconv.Atoi(m[1]); err == nil {
-			n *= float64(times)
-		}
-		if strings.EqualFold(m[3], "m") {
-			n /= 1000
-		}
-		return n
-	}
-	return 0
 }

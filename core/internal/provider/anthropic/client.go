@@ -26,7 +26,7 @@ type Options = exchange.Options
 // New makes a client. It opens no connection.
 func New(o Options) *exchange.Client {
 	return exchange.New(o, exchange.Wire{
-		URL: endpoint(o.BaseURL), ListURL: list(o.BaseURL), KeyHeader: "X-Api-Key", Header: map[string]string{"Anthropic-Version": apiVersion}, IDHeader: "Request-Id",
+		URL: endpoint(o.BaseURL), KeyHeader: "X-Api-Key", Header: map[string]string{"Anthropic-Version": apiVersion}, IDHeader: "Request-Id",
 		Idles:   func(event string) bool { return event == "ping" },
 		Encode:  func(r provider.Request) ([]byte, []provider.Receipt, error) { return codec.Encode(r) },
 		Decoder: func(r provider.Request) exchange.Decoder { return codec.NewDecoder(r) },
@@ -55,15 +55,3 @@ func endpoint(base string) string {
 
 // longestList is the most models that the API gives at once; it has far fewer.
 const longestList = "1000"
-
-// list is the URL of the list of models beside the messages.
-func list(base string) string {
-	u, err := url.Parse(strings.TrimSuffix(endpoint(base), "/messages") + "/models")
-	if err != nil {
-		return base
-	}
-	q := u.Query()
-	q.Set("limit", longestList)
-	u.RawQuery = q.Encode()
-	return u.String()
-}

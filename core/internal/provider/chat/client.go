@@ -20,7 +20,7 @@ type Options = exchange.Options
 // opens no connection.
 func New(o Options) *exchange.Client {
 	return exchange.New(o, exchange.Wire{
-		URL: endpoint(o.BaseURL), ListURL: list(o.BaseURL), KeyHeader: "Authorization", KeyPrefix: "Bearer ", IDHeader: "X-Request-Id",
+		URL: endpoint(o.BaseURL), KeyHeader: "Authorization", KeyPrefix: "Bearer ", IDHeader: "X-Request-Id",
 		Encode: func(r provider.Request) ([]byte, []provider.Receipt, error) {
 			return codec.Encode(r, codec.Pick("", o.BaseURL, r.Model))
 		},
@@ -38,14 +38,4 @@ func endpoint(base string) string {
 		u = u.JoinPath("chat", "completions")
 	}
 	return u.String()
-}
-
-// list is the URL of the list of models beside the completions.
-func list(base string) string {
-	u, err := url.Parse(strings.TrimSpace(base))
-	if err != nil {
-		return base
-	}
-	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions")
-	return u.JoinPath("models").String()
 }

@@ -38,7 +38,6 @@ type Decoder interface {
 // Wire is what differs between the wires.
 type Wire struct {
 	URL       string                  // of the endpoint, whole
-	ListURL   string                  // of the list of models
 	KeyHeader string                  // the header that carries the key
 	KeyPrefix string                  // before the key, such as "Bearer "
 	Header    map[string]string       // fixed ones, such as the API's version

@@ -2,3 +2,261 @@
 // is in use. It knows no connection, believes no size, and passes over what it cannot
 // read rather than losing the rest.
 package listing
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/relo-dev/relo/core/internal/httpwire"
+	"github.com/relo-dev/relo/core/internal/provider"
+	"github.com/relo-dev/relo/core/internal/vision"
+)
+
+// Page is one answer of an endpoint to the question which models it has.
+type Page struct {
+	Models []provider.Listed
+	Marks  map[string]string // by id: what changes with the model (Ollama's digest); nil when the list has none
+	Owners []string          // of the models (owned_by), each once: who made the list
+	Shape  string            // the field that held the list: "data", "models", "" for a bare list
+	Next   string            // where the next page begins, as the endpoint says it; empty: none
+	Notes  []string          // what was left out, and why
+}
+
+// errNoList is of an answer that is JSON and holds no list of models.
+var errNoList = errors.New("it has no list of models")
+
+// Read reads any list of models: an object with a list under data, models or
+// language_models, or a bare list. An entry without a usable id is passed over.
+func Read(body []byte) (Page, error) {
+	var p Page
+	body = bytes.TrimSpace(body)
+	var list []json.RawMessage
+	if bytes.HasPrefix(body, []byte("[")) { // Together answers with the bare list
+		if err := json.Unmarshal(body, &list); err != nil {
+			return p, fmt.Errorf("the list of models cannot be read: %w", err)
+		}
+		p.read(list)
+		return p, nil
+	}
+	var top fields
+	if err := json.Unmarshal(body, &top); err != nil {
+		return p, fmt.Errorf("the list of models cannot be read: %w", err)
+	}
+	for _, name := range []string{"data", "models", "language_models", "result", "modelSummaries"} {
+		raw := top[name]
+		if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
+			continue
+		}
+		p.Shape = name
+		p.read(list)
+		p.Next = top.next()
+		if name == "data" {
+			p.enrich(top["models"])
+		}
+		return p, nil
+	}
+	return p, fmt.Errorf("the list of models cannot be read: %w", errNoList)
+}
+
+// next reads where the list goes on: Gemini's token, Anthropic's last id.
+func (f fields) next() string {
+	if token := f.text("nextPageToken"); token != "" {
+		return token
+	}
+	if more, _ := f.yes("has_more"); more {
+		return f.text("last_id")
+	}
+	return f.text("next_page_token") // Cohere
+}
+
+func (p *Page) read(list []json.RawMessage) {
+	seen := map[string]bool{}
+	var odd, twice int
+	for i, raw := range list {
+		if i == maxModels {
+			p.Notes = append(p.Notes, fmt.Sprintf("the list has %d models; the first %d were read", len(list), maxModels))
+			break
+		}
+		f := objectOf(raw)
+		id := f.id()
+		switch {
+		case id == "":
+			odd++
+			continue
+		case seen[id]:
+			twice++
+			continue
+		}
+		if on, said := f.yes("active"); said && !on { // Groq keeps those that are gone
+			continue
+		}
+		seen[id] = true
+		p.Models = append(p.Models, f.model(id))
+		p.mark(f, id)
+	}
+	if odd > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("%d entries without a usable id were left out", odd))
+	}
+	if twice > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("%d ids stand in the list twice; the first of each counts", twice))
+	}
+}
+
+func (p *Page) mark(f fields, id string) {
+	if digest := f.text("digest"); digest != "" && len(digest) <= maxID {
+		if p.Marks == nil {
+			p.Marks = map[string]string{}
+		}
+		p.Marks[id] = digest
+	}
+	if owner := f.text("owned_by"); owner != "" && !slices.Contains(p.Owners, owner) {
+		p.Owners = append(p.Owners, httpwire.Plain(owner))
+	}
+}
+
+// enrich adds what llama.cpp says a second time, in another shape beside data.
+func (p *Page) enrich(raw json.RawMessage) {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return
+	}
+	for _, one := range list {
+		f := objectOf(one)
+		i := slices.IndexFunc(p.Models, func(m provider.Listed) bool { return m.ID == f.id() })
+		if i < 0 {
+			continue
+		}
+		if v := f.sight(); p.Models[i].Sight == vision.Unknown && v.sight != vision.Unknown {
+			p.Models[i].Sight, p.Models[i].Field = v.sight, "models."+v.field
+		}
+	}
+}
+
+// id gives the name by which the model is asked; empty when there is none that could
+// be shown and sent.
+func (f fields) id() string {
+	for _, name := range []string{"id", "key", "model", "name", "modelId"} {
+		id := f.text(name)
+		if id == "" {
+			continue
+		}
+		if name == "name" {
+			id = strings.TrimPrefix(id, "models/") // Gemini
+		}
+		if len(id) > maxID || strings.TrimSpace(id) != id || strings.ContainsFunc(id, unfit) {
+			return ""
+		}
+		return id
+	}
+	return ""
+}
+
+// unfit are characters that no id has and that could deceive who reads it: control
+// and format characters (which turn the direction of writing), spaces but the plain
+// one, and what stands for broken UTF-8.
+func unfit(r rune) bool {
+	return r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) && r != ' '
+}
+
+func (f fields) model(id string) provider.Listed {
+	m := provider.Listed{
+		ID: id, Chat: f.chat(), Tools: f.tools(), Context: f.context(), MaxOutput: f.maxOutput(), Price: f.price(),
+		Remote: httpwire.Plain(f.text("remote_host")),
+	}
+	for _, name := range []string{"display_name", "displayName", "name"} {
+		if said := f.text(name); said != "" && said != id && strings.TrimPrefix(said, "models/") != id {
+			m.Name = httpwire.Plain(said)
+			break
+		}
+	}
+	if v := f.sight(); v.sight != vision.Unknown {
+		m.Sight, m.Field = v.sight, v.field
+	}
+	if m.Size, _ = f.number("meta.n_params"); m.Size > 0 {
+		m.Size /= 1e9
+	} else {
+		m.Size = FirstSize(f.text("params_string"), f.text("details.parameter_size"), id)
+	}
+	return m
+}
+
+// objects reads a list of objects; odd ones are left out.
+func (f fields) objects(path string) []fields {
+	var list []json.RawMessage
+	if json.Unmarshal(f.at(path), &list) != nil {
+		return nil
+	}
+	var out []fields
+	for _, raw := range list {
+		if o := objectOf(raw); o != nil {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+var contextSet = regexp.MustCompile(`(?m)^num_ctx\s+(\d+)`)
+
+// ReadShow completes an entry with what Ollama's /api/show says of the model (its API
+// documentation): capabilities, the length of the context under the architecture's
+// name, and parameters, where a Modelfile may set num_ctx. Servers before 0.6.4 name
+// no capabilities; there a projector is what sees.
+func ReadShow(body []byte, m *provider.Listed) error {
+	var f fields
+	if err := json.Unmarshal(body, &f); err != nil {
+		return fmt.Errorf("what is said of %s cannot be read: %w", m.ID, err)
+	}
+	if list := f.words("capabilities"); len(list) > 0 {
+		m.Sight, m.Field = vision.Of(slices.Contains(list, "vision")), "capabilities"
+		m.Tools = new(slices.Contains(list, "tools"))
+		m.Chat = new(slices.Contains(list, "completion"))
+	}
+	info := objectOf(f["model_info"])
+	projector := objectOf(f["projector_info"]) != nil
+	for name := range info {
+		if strings.HasSuffix(name, ".context_length") {
+			if n := (fields{"n": info[name]}).tokens("n"); n > 0 {
+				m.Context = n
+			}
+		}
+		projector = projector || strings.Contains(name, ".vision.")
+	}
+	if m.Sight == vision.Unknown && projector {
+		m.Sight, m.Field = vision.Sees, "projector_info"
+	}
+	if set := contextSet.FindStringSubmatch(f.text("parameters")); set != nil {
+		if n, err := strconv.Atoi(set[1]); err == nil && n > 0 && n <= maxTokens {
+			m.Context = n
+		}
+	}
+	if host := f.text("remote_host"); host != "" {
+		m.Remote = httpwire.Plain(host)
+	}
+	return nil
+}
+
+// ReadProps completes the entry of the one model that llama.cpp has loaded with its
+// /props (its server's README): modalities, the context in use, what the template can.
+func ReadProps(body []byte, m *provider.Listed) error {
+	var f fields
+	if err := json.Unmarshal(body, &f); err != nil {
+		return fmt.Errorf("the server's properties cannot be read: %w", err)
+	}
+	if yes, said := f.yes("modalities.vision"); said {
+		m.Sight, m.Field = vision.Of(yes), "modalities.vision"
+	}
+	if n := f.tokens("default_generation_settings.n_ctx"); n > 0 {
+		m.Context = n
+	}
+	if yes, said := f.yes("chat_template_caps.supports_tools"); said {
+		m.Tools = &yes
+	}
+	return nil
+}
