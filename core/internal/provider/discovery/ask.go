@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/relo-dev/relo/core/internal/httpwire"
 	"github.com/relo-dev/relo/core/internal/provider"
@@ -15,20 +16,13 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider/exchange"
 )
 
-// place is one address that may hold an endpoint's list.
-type place struct {
-	url    string
-	header map[string]string
-	page   func(next string) string // the address of a later page; nil: the list has one
-}
-
 // ask chooses how an endpoint is asked. The paths are those of the vendors' API
 // references: Ollama /api/tags and /api/show, LM Studio /api/v1/models and before it
 // /api/v0/models, llama.cpp /props beside its list, Anthropic and Gemini in pages, xAI
 // /language-models; everybody else /models, as OpenAI has it.
 func (a *asker) ask(ctx context.Context) (Report, error) {
 	base := a.base()
-	plain := place{url: base + "/models"}
+	plain := base + "/models"
 	switch {
 	case a.e.Wire == "bedrock":
 		return Report{}, a.fails(provider.KindRefused, "this version asks Bedrock for no list of models; name them in the config")
@@ -37,88 +31,86 @@ func (a *asker) ask(ctx context.Context) (Report, error) {
 	case a.e.Wire == "anthropic":
 		return a.first(ctx, a.anthropic())
 	case a.e.Wire == "gemini":
-		return a.first(ctx, gemini(base+"/models", nil))
-	case a.e.API == "gemini-openai":
-		own := gemini(a.root()+"/v1beta/models", map[string]string{googleKey: a.e.Key.Reveal()})
-		if !strings.HasSuffix(base, "/v1beta/openai") {
-			return a.first(ctx, plain) // a proxy in front of it
-		}
-		return a.first(ctx, own, plain)
+		return a.first(ctx, withQuery(plain, "pageSize", strconv.Itoa(perPage)))
+	case a.e.API == "gemini-openai" && strings.HasSuffix(base, "/v1beta/openai"): // else a proxy in front of it
+		return a.google(ctx, plain)
 	case a.e.API == "lmstudio":
-		return a.first(ctx, place{url: a.root() + "/api/v1/models"}, place{url: a.root() + "/api/v0/models"}, plain)
+		return a.first(ctx, a.root()+"/api/v1/models", a.root()+"/api/v0/models", plain)
 	case a.e.API == "llamacpp":
 		return a.llama(ctx, plain)
 	case a.e.API == "xai":
-		return a.first(ctx, place{url: base + "/language-models"}, plain)
+		return a.first(ctx, base+"/language-models", plain)
 	}
 	return a.first(ctx, plain)
 }
 
-func (a *asker) anthropic() place {
+func (a *asker) anthropic() string {
 	base := a.base()
 	if !strings.HasSuffix(base, "/v1") {
 		base += "/v1"
 	}
-	list := withQuery(base+"/models", "limit", strconv.Itoa(perPage))
-	return place{url: list, page: func(next string) string { return withQuery(list, "after_id", next) }}
+	return withQuery(base+"/models", "limit", strconv.Itoa(perPage))
 }
 
-func gemini(list string, header map[string]string) place {
-	list = withQuery(list, "pageSize", strconv.Itoa(perPage))
-	return place{url: list, header: header, page: func(next string) string { return withQuery(list, "pageToken", next) }}
+// google asks Gemini's own list beside its OpenAI-shaped paths: it alone has the
+// limits. Its key goes there in a header of its own only: as a bearer token it would
+// be taken for one of OAuth, and refused.
+func (a *asker) google(ctx context.Context, plain string) (Report, error) {
+	own := a.e
+	own.Wire, own.URL = "gemini", a.root()+"/v1beta"
+	r, err := newAsker(own, a.last).ask(ctx)
+	if err != nil && notHere(err) {
+		return a.first(ctx, plain)
+	}
+	return r, err
 }
 
-// first gives the list of the first place that has one.
-func (a *asker) first(ctx context.Context, places ...place) (r Report, err error) {
-	for _, p := range places {
-		if r, err = a.list(ctx, p); err == nil || !notHere(err) {
+// first gives the list of the first address that has one.
+func (a *asker) first(ctx context.Context, urls ...string) (r Report, err error) {
+	for _, url := range urls {
+		if r, err = a.list(ctx, url); err == nil || !notHere(err) {
 			return r, err
 		}
 	}
 	return r, err
 }
 
-// list reads the pages of one place. What was read stays when a later page fails.
-func (a *asker) list(ctx context.Context, p place) (Report, error) {
+// list reads the pages of one list. What was read stays when a later page fails.
+func (a *asker) list(ctx context.Context, url string) (Report, error) {
 	header := map[string]string{}
-	for name, value := range p.header {
-		header[name] = value
-	}
-	if a.last.Tag != "" && a.last.Shape == pathOf(p.url) {
+	if a.last.Tag != "" && a.last.Shape == pathOf(url) {
 		header["If-None-Match"] = a.last.Tag
 	}
-	got, page, err := a.page(ctx, p.url, header)
+	got, page, err := a.page(ctx, url, header)
 	if err != nil {
 		return Report{}, err
 	}
 	if got.Status == http.StatusNotModified {
 		return a.last, nil
 	}
-	r := Report{Shape: pathOf(p.url), Tag: tagOf(got.Header), Models: page.Models, Marks: page.Marks, Owners: page.Owners, Notes: page.Notes}
-	if page.Next == "" || p.page == nil {
-		return r, nil
+	r := Report{Shape: pathOf(url), Tag: tagOf(got.Header), Models: page.Models, Marks: page.Marks, Owners: page.Owners, Notes: page.Notes}
+	if page.Next != "" {
+		r.Tag = "" // of the first page alone
+		a.more(ctx, url, page, &r)
 	}
-	r.Tag = "" // of the first page alone
-	delete(header, "If-None-Match")
-	a.more(ctx, p, page.Next, header, &r)
 	return r, nil
 }
 
 // more reads the pages behind the first.
-func (a *asker) more(ctx context.Context, p place, next string, header map[string]string, r *Report) {
+func (a *asker) more(ctx context.Context, url string, page listing.Page, r *Report) {
 	ids := map[string]bool{}
 	for _, m := range r.Models {
 		ids[m.ID] = true
 	}
 	been := map[string]bool{}
-	for n := 2; next != ""; n++ {
-		if n > maxPages || been[next] {
+	for n := 2; page.Next != ""; n++ {
+		if n > maxPages || been[page.Next] || len(r.Models) >= listing.MaxModels {
 			r.Notes = append(r.Notes, fmt.Sprintf("the list goes on behind page %d and was left there", n-1))
 			return
 		}
-		been[next] = true
-		_, page, err := a.page(ctx, p.page(next), header)
-		if err != nil {
+		been[page.Next] = true
+		var err error
+		if _, page, err = a.page(ctx, withQuery(url, page.Param, page.Next), nil); err != nil {
 			r.Notes = append(r.Notes, fmt.Sprintf("page %d of the list could not be read: %v", n, err))
 			return
 		}
@@ -129,7 +121,6 @@ func (a *asker) more(ctx context.Context, p place, next string, header map[strin
 			}
 		}
 		r.Notes = append(r.Notes, page.Notes...)
-		next = page.Next
 	}
 }
 
@@ -146,7 +137,13 @@ func tagOf(h http.Header) string {
 // page reads one page.
 func (a *asker) page(ctx context.Context, url string, header map[string]string) (exchange.Fetched, listing.Page, error) {
 	got, err := a.client.Fetch(ctx, exchange.Fetch{URL: url, Header: header, Idle: idleTime, Most: maxPage})
-	if err != nil || got.Status == http.StatusNotModified {
+	if err != nil {
+		return got, listing.Page{}, err
+	}
+	if got.Status == http.StatusNotModified {
+		if header["If-None-Match"] == "" {
+			err = a.fails(provider.KindMalformed, "it says that its list is as before, and was not asked that")
+		}
 		return got, listing.Page{}, err
 	}
 	page, err := listing.Read(got.Body)
@@ -159,7 +156,7 @@ func (a *asker) page(ctx context.Context, url string, header map[string]string) 
 }
 
 // llama reads llama.cpp's list, and of its one model what the server says of itself.
-func (a *asker) llama(ctx context.Context, list place) (Report, error) {
+func (a *asker) llama(ctx context.Context, list string) (Report, error) {
 	r, err := a.first(ctx, list)
 	if err != nil || len(r.Models) != 1 { // a router of many models speaks for none
 		return r, err
@@ -176,13 +173,14 @@ func (a *asker) llama(ctx context.Context, list place) (Report, error) {
 }
 
 // ollama reads the list and asks about each model, a few at a time; one whose digest
-// is as before is not asked about again. One that gives no answer stays as the list
-// has it.
+// is as before is not asked about again. One of which nothing is said stays as the
+// list has it.
 func (a *asker) ollama(ctx context.Context) (Report, error) {
-	r, err := a.list(ctx, place{url: a.root() + "/api/tags"})
+	r, err := a.list(ctx, a.root()+"/api/tags")
 	if err != nil {
 		return r, err
 	}
+	r.Tag = "" // of the list, not of what is said of each
 	known := map[string]provider.Listed{}
 	for _, m := range a.last.Models {
 		if mark := a.last.Marks[m.ID]; mark != "" && mark == r.Marks[m.ID] && m.Chat != nil {
@@ -191,7 +189,7 @@ func (a *asker) ollama(ctx context.Context) (Report, error) {
 	}
 	gate := make(chan struct{}, showsAtOnce)
 	var wait sync.WaitGroup
-	asked := 0
+	asked, mute := 0, new(atomic.Int32)
 	for i := range r.Models {
 		m := &r.Models[i]
 		if before, ok := known[m.ID]; ok {
@@ -204,25 +202,30 @@ func (a *asker) ollama(ctx context.Context) (Report, error) {
 		wait.Go(func() {
 			gate <- struct{}{}
 			defer func() { <-gate }()
-			a.show(ctx, m)
+			if a.show(ctx, m) != nil {
+				mute.Add(1)
+			}
 		})
 	}
 	wait.Wait()
 	if asked > shows {
 		r.Notes = append(r.Notes, fmt.Sprintf("of %d models %d were looked at one by one", asked, shows))
 	}
-	r.Tag = ""
+	if n := mute.Load(); n > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d models could not be looked at one by one: of them only what the list says is known", n, len(r.Models)))
+	}
 	return r, nil
 }
 
-// show asks about one model.
-func (a *asker) show(ctx context.Context, m *provider.Listed) {
+// show asks about one model. With an error it stays as it is.
+func (a *asker) show(ctx context.Context, m *provider.Listed) error {
 	body, err := json.Marshal(map[string]string{"model": m.ID})
 	if err != nil {
-		return
+		return fmt.Errorf("ask about %s: %w", m.ID, err)
 	}
 	got, err := a.client.Fetch(ctx, exchange.Fetch{URL: a.root() + "/api/show", Body: body, Idle: idleTime, Most: maxPage})
-	if err == nil {
-		_ = listing.ReadShow(got.Body, m) // what cannot be read says nothing
+	if err != nil {
+		return err
 	}
+	return listing.ReadShow(got.Body, m)
 }

@@ -36,6 +36,9 @@ func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, `{"error":{"message":"no key in %s"}}`, name)
 		return
 	}
+	if r.Header.Get("X-Goog-Api-Key") != "" && r.Header.Get("Authorization") != "" {
+		h.t.Error("Gemini's own list refuses a key that comes as a bearer token too")
+	}
 	body, ok := h.files[name]
 	if r.Method == http.MethodPost {
 		raw := make([]byte, 1<<10)

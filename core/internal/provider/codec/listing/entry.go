@@ -2,6 +2,7 @@ package listing
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,8 @@ func (f fields) text(path string) string {
 	return s
 }
 
-// number reads a number, also one written as a text; ok is false without one.
+// number reads a number, also one written as a text; ok is false without one. What
+// JSON cannot write again (NaN, infinity, as texts) is none.
 func (f fields) number(path string) (n float64, ok bool) {
 	raw := f.at(path)
 	if json.Unmarshal(raw, &n) == nil && len(raw) > 0 && string(raw) != "null" {
@@ -47,7 +49,7 @@ func (f fields) number(path string) (n float64, ok bool) {
 	}
 	if s := strings.TrimSpace(f.text(path)); s != "" {
 		n, err := strconv.ParseFloat(s, 64)
-		return n, err == nil
+		return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
 	}
 	return 0, false
 }
@@ -74,16 +76,21 @@ func (f fields) yes(path string) (yes, said bool) {
 	return false, false
 }
 
-// words reads a list of texts, in lower case; nil when there is none.
+// words reads a list of texts, in lower case; nil when there is none, or when one of
+// them is no text: what such a list leaves out is not known.
 func (f fields) words(path string) []string {
-	var list []string
-	if json.Unmarshal(f.at(path), &list) != nil || list == nil {
+	var list []*string
+	if json.Unmarshal(f.at(path), &list) != nil || len(list) == 0 {
 		return nil
 	}
-	for i, w := range list {
-		list[i] = strings.ToLower(w)
+	out := make([]string, 0, len(list))
+	for _, w := range list {
+		if w == nil {
+			return nil
+		}
+		out = append(out, strings.ToLower(*w))
 	}
-	return list
+	return out
 }
 
 // verdict is what a field says of sight, and its name.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/relo-dev/relo/core/internal/provider"
 )
 
 // talks are the kinds of model that answer in words; others that a list names do not.
@@ -25,20 +23,26 @@ func (f fields) chat() *bool {
 			return &yes
 		}
 	}
-	for _, row := range []struct {
-		path string
-		word []string
-	}{
-		{"supportedGenerationMethods", []string{"generatecontent"}}, // Gemini
-		{"endpoints", []string{"chat"}},                             // Cohere
-		{"architecture.output_modalities", []string{"text"}},        // OpenRouter
-		{"output_modalities", []string{"text"}},
-		{"outputModalities", []string{"text"}},
-		{"modalities.output", []string{"text"}},
+	if chat := f.endpoints(); chat != nil {
+		return chat
+	}
+	for _, row := range []struct{ path, word string }{
+		{"supportedGenerationMethods", "generatecontent"}, // Gemini
+		{"architecture.output_modalities", "text"},        // OpenRouter
+		{"output_modalities", "text"},
+		{"outputModalities", "text"}, // Bedrock
+		{"supported_output_modalities", "text"},
+		{"modalities.output", "text"},
 	} {
 		if list := f.words(row.path); len(list) > 0 {
-			return new(slices.ContainsFunc(list, func(w string) bool { return slices.Contains(row.word, w) }))
+			return new(slices.Contains(list, row.word))
 		}
+	}
+	if _, out, ok := strings.Cut(strings.ToLower(f.text("architecture.modality")), "->"); ok {
+		return new(strings.Contains(out, "text"))
+	}
+	if f.text("capabilities.type") == "completion" { // GitHub Copilot's completions in the editor
+		return new(false)
 	}
 	if list := f.words("capabilities"); slices.Contains(list, "completion") || slices.Contains(list, "embedding") { // Ollama, llama.cpp
 		return new(slices.Contains(list, "completion"))
@@ -50,6 +54,22 @@ func (f fields) chat() *bool {
 		case slices.Contains(silent, kind):
 			return new(false)
 		}
+	}
+	return nil
+}
+
+// endpoints reads at which a model may be asked: Cohere's "chat", Novita's
+// "chat/completions"; Cohere's others answer with no words.
+func (f fields) endpoints() *bool {
+	list := f.words("endpoints")
+	if slices.ContainsFunc(list, func(w string) bool { return strings.Contains(w, "chat") }) {
+		return new(true)
+	}
+	mute := func(w string) bool {
+		return slices.Contains([]string{"embed", "embed_image", "embeddings", "rerank", "classify", "rate", "transcribe", "transcriptions"}, w)
+	}
+	if len(list) > 0 && !slices.ContainsFunc(list, func(w string) bool { return !mute(w) }) {
+		return new(false)
 	}
 	return nil
 }
@@ -67,9 +87,9 @@ func (f fields) tools() *bool {
 	if list := f.words("capabilities"); slices.Contains(list, "completion") && !slices.Contains(list, "multimodal") { // Ollama says it of each; llama.cpp does not
 		return new(slices.Contains(list, "tools"))
 	}
-	for _, path := range []string{"capabilities", "features", "tags"} {
+	for _, path := range []string{"capabilities", "features", "tags", "metadata.tags"} {
 		for _, word := range f.words(path) {
-			if word == "tool_use" || word == "tool-use" || word == "tools" || word == "function-calling" || word == "function_calling" {
+			if slices.Contains([]string{"tool_use", "tool-use", "tools", "tool-calling", "function-calling", "function_calling"}, word) {
 				return new(true) // without the word it may still
 			}
 		}
@@ -93,9 +113,16 @@ func (f fields) routedTools() *bool {
 	return said
 }
 
+// context is what is in use, where a server says it (LM Studio), else what the model
+// has; of several providers behind a router the most.
 func (f fields) context() int {
+	for _, loaded := range f.objects("loaded_instances") {
+		if n := loaded.tokens("config.context_length"); n > 0 {
+			return n
+		}
+	}
 	n := f.tokens("loaded_context_length", "context_length", "context_window", "max_model_len", "max_context_length", "max_input_tokens", "inputTokenLimit",
-		"capabilities.limits.max_context_window_tokens", "contextWindow", "context_size", "meta.n_ctx_train", "limits.context")
+		"capabilities.limits.max_context_window_tokens", "contextWindow", "context_size", "metadata.context_length", "meta.n_ctx_train", "limits.max_input_tokens", "limits.context")
 	for _, p := range f.objects("providers") {
 		n = max(n, p.tokens("context_length"))
 	}
@@ -104,31 +131,7 @@ func (f fields) context() int {
 
 func (f fields) maxOutput() int {
 	return f.tokens("top_provider.max_completion_tokens", "max_completion_tokens", "max_output_tokens", "outputTokenLimit", "max_tokens",
-		"capabilities.limits.max_output_tokens", "maxTokens")
-}
-
-// perMillion is what prices for one token are multiplied with.
-const perMillion = 1e6
-
-// price reads USD a token (OpenRouter, Vercel's gateway, in texts). Below zero is
-// OpenRouter's "it depends".
-func (f fields) price() provider.ListedPrice {
-	one := func(paths ...string) *float64 {
-		for _, p := range paths {
-			if n, ok := f.number(p); ok && n >= 0 && n < 1 { // a dollar a token is no price
-				v := n * perMillion
-				return &v
-			}
-		}
-		return nil
-	}
-	p := provider.ListedPrice{
-		Input: one("pricing.prompt", "pricing.input"), Output: one("pricing.completion", "pricing.output"), Cached: one("pricing.input_cache_read", "pricing.cached_input"),
-	}
-	if p.Input == nil || p.Output == nil {
-		return provider.ListedPrice{}
-	}
-	return p
+		"metadata.max_tokens", "capabilities.limits.max_output_tokens", "limits.max_output_tokens", "maxTokens")
 }
 
 // sizeWord is a number with b or m, alone between other characters; a letter right
@@ -152,6 +155,9 @@ func FirstSize(texts ...string) float64 {
 		}
 		if strings.EqualFold(m[3], "m") {
 			n /= 1000
+		}
+		if n > maxSize {
+			continue
 		}
 		return n
 	}

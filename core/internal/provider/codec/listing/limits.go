@@ -3,9 +3,14 @@ package listing
 const (
 	// maxID in bytes: ids are shown and compared; the longest in use have some hundred.
 	maxID = 300
-	// maxModels bounds one list; the longest known, of an aggregator, has some hundreds,
+	// MaxModels bounds one list; the longest known, of an aggregator, has some hundreds,
 	// of a hub some thousands.
-	maxModels = 20_000
+	MaxModels = 20_000
+	// maxOwners is how many owners are told: one says who made the list, and an
+	// aggregator's many say nothing.
+	maxOwners = 20
 	// maxTokens is more than any model holds; what is above is no number of tokens.
 	maxTokens = 1 << 30
+	// maxSize in thousand millions of parameters: a thousand times the largest known.
+	maxSize = 1e6
 )

@@ -23,9 +23,10 @@ import (
 type Page struct {
 	Models []provider.Listed
 	Marks  map[string]string // by id: what changes with the model (Ollama's digest); nil when the list has none
-	Owners []string          // of the models (owned_by), each once: who made the list
+	Owners []string          // of the models (owned_by), each once, the first few: who made the list
 	Shape  string            // the field that held the list: "data", "models", "" for a bare list
 	Next   string            // where the next page begins, as the endpoint says it; empty: none
+	Param  string            // the parameter of the question that takes Next
 	Notes  []string          // what was left out, and why
 }
 
@@ -56,7 +57,7 @@ func Read(body []byte) (Page, error) {
 		}
 		p.Shape = name
 		p.read(list)
-		p.Next = top.next()
+		p.Next, p.Param = top.next()
 		if name == "data" {
 			p.enrich(top["models"])
 		}
@@ -65,23 +66,26 @@ func Read(body []byte) (Page, error) {
 	return p, fmt.Errorf("the list of models cannot be read: %w", errNoList)
 }
 
-// next reads where the list goes on: Gemini's token, Anthropic's last id.
-func (f fields) next() string {
-	if token := f.text("nextPageToken"); token != "" {
-		return token
+// next reads where the list goes on, and how to ask for that: Gemini's token,
+// Anthropic's last id, Cohere's token.
+func (f fields) next() (next, param string) {
+	if more, _ := f.yes("has_more"); more && f.text("last_id") != "" {
+		return f.text("last_id"), "after_id"
 	}
-	if more, _ := f.yes("has_more"); more {
-		return f.text("last_id")
+	for _, row := range []struct{ field, param string }{{"nextPageToken", "pageToken"}, {"next_page_token", "page_token"}} {
+		if token := f.text(row.field); token != "" {
+			return token, row.param
+		}
 	}
-	return f.text("next_page_token") // Cohere
+	return "", ""
 }
 
 func (p *Page) read(list []json.RawMessage) {
 	seen := map[string]bool{}
 	var odd, twice int
 	for i, raw := range list {
-		if i == maxModels {
-			p.Notes = append(p.Notes, fmt.Sprintf("the list has %d models; the first %d were read", len(list), maxModels))
+		if i == MaxModels {
+			p.Notes = append(p.Notes, fmt.Sprintf("the list has %d models; the first %d were read", len(list), MaxModels))
 			break
 		}
 		f := objectOf(raw)
@@ -116,8 +120,8 @@ func (p *Page) mark(f fields, id string) {
 		}
 		p.Marks[id] = digest
 	}
-	if owner := f.text("owned_by"); owner != "" && !slices.Contains(p.Owners, owner) {
-		p.Owners = append(p.Owners, httpwire.Plain(owner))
+	if owner := httpwire.Plain(f.text("owned_by")); owner != "" && len(p.Owners) < maxOwners && !slices.Contains(p.Owners, owner) {
+		p.Owners = append(p.Owners, owner)
 	}
 }
 
@@ -127,14 +131,18 @@ func (p *Page) enrich(raw json.RawMessage) {
 	if json.Unmarshal(raw, &list) != nil {
 		return
 	}
-	for _, one := range list {
+	at := make(map[string]*provider.Listed, len(p.Models))
+	for i := range p.Models {
+		at[p.Models[i].ID] = &p.Models[i]
+	}
+	for _, one := range list[:min(len(list), MaxModels)] {
 		f := objectOf(one)
-		i := slices.IndexFunc(p.Models, func(m provider.Listed) bool { return m.ID == f.id() })
-		if i < 0 {
+		m := at[f.id()]
+		if m == nil {
 			continue
 		}
-		if v := f.sight(); p.Models[i].Sight == vision.Unknown && v.sight != vision.Unknown {
-			p.Models[i].Sight, p.Models[i].Field = v.sight, "models."+v.field
+		if v := f.sight(); m.Sight == vision.Unknown && v.sight != vision.Unknown {
+			m.Sight, m.Field = v.sight, "models."+v.field
 		}
 	}
 }
@@ -147,8 +155,8 @@ func (f fields) id() string {
 		if id == "" {
 			continue
 		}
-		if name == "name" {
-			id = strings.TrimPrefix(id, "models/") // Gemini
+		if name == "name" || f.text("owned_by") == "google" {
+			id = strings.TrimPrefix(id, "models/") // Gemini, in its own list and in its OpenAI-shaped one
 		}
 		if len(id) > maxID || strings.TrimSpace(id) != id || strings.ContainsFunc(id, unfit) {
 			return ""
@@ -170,7 +178,7 @@ func (f fields) model(id string) provider.Listed {
 		ID: id, Chat: f.chat(), Tools: f.tools(), Context: f.context(), MaxOutput: f.maxOutput(), Price: f.price(),
 		Remote: httpwire.Plain(f.text("remote_host")),
 	}
-	for _, name := range []string{"display_name", "displayName", "name"} {
+	for _, name := range []string{"display_name", "displayName", "name", "title"} {
 		if said := f.text(name); said != "" && said != id && strings.TrimPrefix(said, "models/") != id {
 			m.Name = httpwire.Plain(said)
 			break
@@ -179,8 +187,8 @@ func (f fields) model(id string) provider.Listed {
 	if v := f.sight(); v.sight != vision.Unknown {
 		m.Sight, m.Field = v.sight, v.field
 	}
-	if m.Size, _ = f.number("meta.n_params"); m.Size > 0 {
-		m.Size /= 1e9
+	if n, _ := f.number("meta.n_params"); n > 0 && n <= maxSize*1e9 {
+		m.Size = n / 1e9
 	} else {
 		m.Size = FirstSize(f.text("params_string"), f.text("details.parameter_size"), id)
 	}
@@ -219,17 +227,22 @@ func ReadShow(body []byte, m *provider.Listed) error {
 		m.Chat = new(slices.Contains(list, "completion"))
 	}
 	info := objectOf(f["model_info"])
-	projector := objectOf(f["projector_info"]) != nil
+	projector := ""
+	if len(objectOf(f["projector_info"])) > 0 {
+		projector = "projector_info"
+	}
 	for name := range info {
 		if strings.HasSuffix(name, ".context_length") {
 			if n := (fields{"n": info[name]}).tokens("n"); n > 0 {
 				m.Context = n
 			}
 		}
-		projector = projector || strings.Contains(name, ".vision.")
+		if projector == "" && strings.Contains(name, ".vision.") {
+			projector = "model_info"
+		}
 	}
-	if m.Sight == vision.Unknown && projector {
-		m.Sight, m.Field = vision.Sees, "projector_info"
+	if m.Sight == vision.Unknown && projector != "" {
+		m.Sight, m.Field = vision.Sees, projector
 	}
 	if set := contextSet.FindStringSubmatch(f.text("parameters")); set != nil {
 		if n, err := strconv.Atoi(set[1]); err == nil && n > 0 && n <= maxTokens {

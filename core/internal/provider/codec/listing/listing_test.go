@@ -1,6 +1,8 @@
 package listing
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +46,7 @@ func TestSizesAreReadOffNames(t *testing.T) {
 func TestTooManyModelsAreLeftOutAndSaid(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("[")
-	for i := range maxModels + 10 {
+	for i := range MaxModels + 10 {
 		if i > 0 {
 			b.WriteByte(',')
 		}
@@ -85,9 +87,64 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("id %q", m.ID)
 			}
 			seen[m.ID] = true
+			if _, err := json.Marshal(m); err != nil {
+				t.Errorf("%+v cannot be kept: %v", m, err)
+			}
 			if (m.Sight != vision.Unknown) != (m.Field != "") || m.Context < 0 || m.MaxOutput < 0 {
 				t.Errorf("%+v", m)
 			}
 		}
 	})
+}
+
+func TestPricesAreUSDForAMillionTokensWhateverTheUnit(t *testing.T) {
+	for _, c := range []struct {
+		why, entry    string
+		input, output float64 // below zero: not known
+	}{
+		{"OpenRouter: texts, a token", `"pricing":{"prompt":"0.000003","completion":"0.000015"}`, 3, 15},
+		{"OpenRouter: it depends", `"pricing":{"prompt":"-1","completion":"-1"}`, -1, -1},
+		{"OpenRouter: free", `"pricing":{"prompt":"0","completion":"0"}`, 0, 0},
+		{"Vercel: texts, a token", `"pricing":{"input":"0.000002","output":"0.000012"}`, 2, 12},
+		{"Together: numbers, a million", `"pricing":{"hourly":0,"input":0.06,"output":0.88,"base":0}`, .06, .88},
+		{"DeepInfra: numbers, a million", `"metadata":{"pricing":{"input_tokens":0.38,"output_tokens":0.89}}`, .38, .89},
+		{"Novita: ten-thousandths, a million", `"input_token_price_per_m":3900,"output_token_price_per_m":3900`, .39, .39},
+		{"xAI: cents, a hundred million", `"prompt_text_token_price":30000,"completion_text_token_price":150000`, 3, 15},
+		{"half of it", `"pricing":{"prompt":"0.000003"}`, -1, -1},
+		{"no number", `"pricing":{"prompt":"NaN","completion":"Inf"}`, -1, -1},
+		{"a unit that nobody has", `"pricing":{"prompt":"3","completion":"15"}`, -1, -1},
+	} {
+		p, err := Read([]byte(`[{"id":"m",` + c.entry + `}]`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := func(f *float64) string {
+			if f == nil {
+				return "-1"
+			}
+			return fmt.Sprintf("%.6g", *f)
+		}
+		price := p.Models[0].Price
+		if shown(price.Input) != fmt.Sprint(c.input) || shown(price.Output) != fmt.Sprint(c.output) {
+			t.Errorf("%s: %s and %s", c.why, shown(price.Input), shown(price.Output))
+		}
+	}
+}
+
+func TestTwoListsInOneAnswerAreReadInTimeOfTheirLength(t *testing.T) {
+	var b strings.Builder
+	for i := range MaxModels {
+		_, _ = fmt.Fprintf(&b, `,{"id":"m%d","owned_by":"o%d","capabilities":["completion","multimodal"]}`, i, i)
+	}
+	list := "[" + b.String()[1:] + "]"
+	data := strings.ReplaceAll(list, `"capabilities":["completion","multimodal"]`, `"x":1`)
+	p, err := Read([]byte(`{"data":` + data + `,"models":` + list + `}`))
+	if err != nil || len(p.Models) != MaxModels || len(p.Owners) != maxOwners {
+		t.Fatalf("%d models, %d owners, %v", len(p.Models), len(p.Owners), err)
+	}
+	for _, m := range p.Models { // a comparison of each with each would take minutes
+		if m.Sight != vision.Sees || m.Field != "models.capabilities" {
+			t.Fatalf("%+v", m)
+		}
+	}
 }
