@@ -23,6 +23,7 @@ type book struct {
 	mu       sync.Mutex
 	page     *almanac.Page // that models was resolved with
 	refusals int           // the state of them, likewise
+	table    *catalog.Table
 	models   map[catalog.Ref]catalog.Model
 }
 
@@ -30,10 +31,11 @@ type book struct {
 type knowledge struct {
 	almanac  *almanac.Almanac
 	refusals *refusals
+	tables   *tables
 }
 
 func (e Env) knowledge() knowledge {
-	return knowledge{almanac.Open(e.places().State, e.places().Cache), newRefusals()}
+	return knowledge{almanac.Open(e.places().State, e.places().Cache), newRefusals(), &tables{file: e.catalogFile()}}
 }
 
 func newBook(cfg *config.Config, getenv func(string) string, k knowledge) *book {
@@ -68,6 +70,7 @@ func (k knowledge) resolve(cfg *config.Config, ref catalog.Ref, page *almanac.Pa
 		Set:     catalog.Facts{Vision: set.Vision, Tools: set.Tools, Context: set.Context, MaxOutput: set.MaxOutput, Price: set.Price},
 		Probed:  page.Probe(at, id),
 		Refused: k.refusals.of(spot{at, id}),
+		Table:   k.tables.table(),
 	}
 	s.Listed, s.ListedAt = page.Listed(at, id)
 	return catalog.Resolve(s)
@@ -80,15 +83,15 @@ func (k knowledge) modelOf(cfg *config.Config, ref catalog.Ref) catalog.Model {
 
 // now brings the answers up to date and calls f with them, under the lock.
 func (b *book) now(f func(models map[catalog.Ref]catalog.Model)) {
-	page := b.known.almanac.Look()
+	page, table := b.known.almanac.Look(), b.known.tables.table()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if state := b.known.refusals.state(); b.models == nil || page != b.page || state != b.refusals {
+	if state := b.known.refusals.state(); b.models == nil || page != b.page || state != b.refusals || table != b.table {
 		b.models = map[catalog.Ref]catalog.Model{}
 		for _, ref := range allRefs(b.cfg) {
 			b.models[ref] = b.known.resolve(b.cfg, ref, page)
 		}
-		b.page, b.refusals = page, state
+		b.page, b.refusals, b.table = page, state, table
 	}
 	f(b.models)
 }

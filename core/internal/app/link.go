@@ -193,5 +193,8 @@ func openStandalone(ctx context.Context, e Env, cfg *config.Config) (*Link, erro
 		return nil, errors.Join(err, c.close())
 	}
 	c.later(stop)
+	lists, enough := context.WithCancel(ctx)
+	listed := c.keepKnown(lists)
+	c.later(func() error { enough(); listed(); return nil })
 	return &Link{Client: client.New(c.conn), line: c.conn, Here: true, PID: os.Getpid(), Rehearsal: c.rehearsal, close: c.close}, nil
 }

@@ -253,7 +253,7 @@ func (o *Offer) text() string {
 		var refs, words []string
 		for _, m := range r.Models {
 			refs = append(refs, m.Ref)
-			words = append(words, sightOf(m.Vision)+", "+m.Words)
+			words = append(words, m.Vision.Words()+", "+m.Words)
 		}
 		b.WriteString("    { \"model\": ")
 		if len(refs) == 1 {
@@ -319,18 +319,6 @@ func factsOf(m found.Model) string {
 		facts = append(facts, `"context": `+jsonOf(m.Context))
 	}
 	return strings.Join(facts, ", ")
-}
-
-// sightOf says what a model reads.
-func sightOf(s vision.Sight) string {
-	switch s {
-	case vision.Sees:
-		return "images"
-	case vision.Blind:
-		return "text only"
-	case vision.Unknown:
-	}
-	return "images unknown"
 }
 
 // jsonOf writes what is sure to be JSON: texts, numbers, maps of them.

@@ -40,7 +40,7 @@ func Serve(ctx context.Context, e Env, ready func(protocol.StatusDoc)) (err erro
 		wait()
 		return err
 	}
-	tidied := c.keepTidy(work)
+	tidied, listed := c.keepTidy(work), c.keepKnown(work)
 	status, err := c.Status(ctx)
 	if err == nil {
 		c.log.Info().Str("version", Version).Int("jobs", status.Jobs).Msg("the daemon serves")
@@ -53,6 +53,7 @@ func Serve(ctx context.Context, e Env, ready func(protocol.StatusDoc)) (err erro
 	wait()
 	c.sweepCommands()
 	tidied()
+	listed()
 	return err
 }
 

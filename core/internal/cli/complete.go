@@ -20,6 +20,8 @@ const (
 	jobs
 	tasks // or jobs
 	models
+	anyModels // those of the providers' lists too
+	providers
 	shells
 )
 
@@ -41,8 +43,12 @@ func (s *shell) completer(what completion) cobra.CompletionFunc {
 		switch {
 		case what == files:
 			return nil, cobra.ShellCompDirectiveDefault
-		case what == models:
-			found, err = s.offer(ctx, offerModels)
+		case what == models || what == anyModels:
+			found, err = s.offer(ctx, func(ctx context.Context, l *link) ([]cobra.Completion, error) {
+				return offerModels(ctx, l, what == anyModels)
+			})
+		case what == providers:
+			found, err = s.offerProviders()
 		case len(args) > 0 || what == nothing || what == shells:
 			return nil, plain
 		default:
@@ -66,15 +72,28 @@ func (s *shell) offer(ctx context.Context, f func(context.Context, *link) ([]cob
 	return found, err
 }
 
-func offerModels(ctx context.Context, l *link) ([]cobra.Completion, error) {
-	doc, err := l.Models(ctx, protocol.ModelsRequest{})
+// offerProviders offers the providers of the configuration.
+func (s *shell) offerProviders() ([]cobra.Completion, error) {
+	p, cfg, err := s.providersHere()
+	if err != nil {
+		return nil, err
+	}
+	var found []cobra.Completion
+	for _, d := range p.List(cfg) {
+		found = append(found, cobra.CompletionWithDesc(d.Name, d.API))
+	}
+	return found, nil
+}
+
+func offerModels(ctx context.Context, l *link, all bool) ([]cobra.Completion, error) {
+	doc, err := l.Models(ctx, protocol.ModelsRequest{All: all})
 	if err != nil {
 		return nil, err
 	}
 	var found []cobra.Completion
 	for _, m := range doc.Models {
 		if m.Chat {
-			found = append(found, cobra.CompletionWithDesc(m.Ref, sightWord(m.Vision)))
+			found = append(found, cobra.CompletionWithDesc(m.Ref, m.Vision.Words()))
 		}
 	}
 	return found, nil

@@ -175,7 +175,7 @@ func (s *shell) tellOffer(o app.Offer) {
 			if i > 0 {
 				difficulty = "  then"
 			}
-			s.note.line("  %-7s %s (%s, %s)", difficulty, flat(m.Ref, 0), sightWord(m.Vision), m.Words)
+			s.note.line("  %-7s %s (%s, %s)", difficulty, flat(m.Ref, 0), m.Vision.Words(), m.Words)
 		}
 	}
 	s.note.line("  plans   %s", flat(o.Primary, 0))

@@ -1,11 +1,12 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,16 +16,9 @@ import (
 )
 
 func (s *shell) modelsCmd() *cobra.Command {
+	var f listFlags
 	list := func(c *cobra.Command, _ []string) error {
-		env, err := s.env("")
-		if err != nil {
-			return err
-		}
-		cfg, err := s.load(env) // its models are what is asked for, so a fault in it matters
-		if err != nil {
-			return err
-		}
-		return s.askingWith(c.Context(), env, cfg, app.Any, func(l *link) error { return s.models(c.Context(), l) })
+		return s.askingModels(c.Context(), func(l *link) error { return s.models(c.Context(), l, f) })
 	}
 	c := &cobra.Command{
 		Use: "models", Short: "The models of the configuration, and whether they see", Args: cobra.ArbitraryArgs,
@@ -35,21 +29,66 @@ func (s *shell) modelsCmd() *cobra.Command {
 			return list(c, args)
 		},
 	}
-	c.AddCommand(
-		&cobra.Command{Use: "list", Short: "List the models of the configuration", Args: none, RunE: list},
-		&cobra.Command{
-			Use: "guess [ID]...", Short: "Guess from ids, or from stdin one a line, whether models see; asks nobody",
-			RunE: func(_ *cobra.Command, args []string) error { return s.guess(args) },
-		},
-	)
+	s.addListFlags(c, &f)
+	lists := &cobra.Command{Use: "list", Short: "List the models of the configuration, or with --all those of the providers' lists too", Args: none, RunE: list}
+	s.addListFlags(lists, &f)
+	c.AddCommand(lists, s.modelsWhyCmd(), s.modelsGuessCmd(), s.modelsProbeCmd(), s.modelsRefreshCmd(), s.modelsForgetCmd())
 	return c
 }
 
-func (s *shell) models(ctx context.Context, l *link) error {
-	doc, err := l.Models(ctx, protocol.ModelsRequest{})
+// askingModels opens the API for a command about models: the person's configuration
+// is what is asked about, so a fault in it matters.
+func (s *shell) askingModels(ctx context.Context, f func(*link) error) error {
+	env, err := s.env("")
 	if err != nil {
 		return err
 	}
+	cfg, err := s.load(env)
+	if err != nil {
+		return err
+	}
+	return s.askingWith(ctx, env, cfg, app.Any, f)
+}
+
+// listFlags choose what is listed.
+type listFlags struct {
+	all, sees, blind, unknown bool
+	provider                  string
+}
+
+func (s *shell) addListFlags(c *cobra.Command, f *listFlags) {
+	fl := c.Flags()
+	fl.BoolVar(&f.all, "all", false, "those too that only their provider's list names, and those that answer nobody")
+	fl.BoolVar(&f.sees, "sees", false, "only models that see images")
+	fl.BoolVar(&f.blind, "blind", false, "only models that are text only")
+	fl.BoolVar(&f.unknown, "unknown", false, "only models of which nobody knows")
+	fl.StringVar(&f.provider, "provider", "", "only models of this provider")
+	c.MarkFlagsMutuallyExclusive("sees", "blind", "unknown")
+	_ = c.RegisterFlagCompletionFunc("provider", s.completer(providers)) // it fails only for a flag that is not there
+}
+
+// fits says whether a model is wanted by what the person filters with.
+func (f listFlags) fits(m protocol.ModelDoc) bool {
+	switch {
+	case f.provider != "" && m.Provider != f.provider:
+		return false
+	case f.sees:
+		return m.Vision == vision.Sees
+	case f.blind:
+		return m.Vision == vision.Blind
+	case f.unknown:
+		return m.Vision == vision.Unknown
+	}
+	return true
+}
+
+func (s *shell) models(ctx context.Context, l *link, f listFlags) error {
+	doc, err := l.Models(ctx, protocol.ModelsRequest{All: f.all})
+	if err != nil {
+		return err
+	}
+	all := len(doc.Models)
+	doc.Models = slices.DeleteFunc(doc.Models, func(m protocol.ModelDoc) bool { return !f.fits(m) })
 	if s.json {
 		if doc.Models == nil {
 			doc.Models = []protocol.ModelDoc{}
@@ -57,16 +96,46 @@ func (s *shell) models(ctx context.Context, l *link) error {
 		s.out.doc(doc)
 		return nil
 	}
-	if len(doc.Models) == 0 {
+	if all == 0 {
 		s.note.line("no models are configured; relo config schema prints the keys, relo demo needs none")
 		return nil
 	}
-	rows := [][]string{{"MODEL", "IMAGES", "FROM", "CONTEXT", "USD IN / OUT", "RUNG", ""}}
+	rows, mute := [][]string{{"MODEL", "IMAGES", "FROM", "CONTEXT", "USD IN / OUT", "RUNG", ""}}, 0
 	for _, m := range doc.Models {
+		if !m.Chat && !f.all && len(m.Rungs) == 0 {
+			mute++
+			continue
+		}
 		rows = append(rows, modelRow(m))
 	}
-	s.out.table(rows)
+	if len(rows) > 1 {
+		s.out.table(rows)
+	} else {
+		s.note.line("none of %s is like that", count(all, "model", "models"))
+	}
+	s.hiddenModels(doc, f, all-len(doc.Models), mute)
 	return nil
+}
+
+// hiddenModels says what the list leaves out, and how to see it.
+func (s *shell) hiddenModels(doc protocol.ModelsDoc, f listFlags, filtered, mute int) {
+	var words []string
+	if filtered > 0 && len(doc.Models) > 0 {
+		words = append(words, count(filtered, "model more is not like that", "models more are not like that"))
+	}
+	if mute > 0 {
+		words = append(words, count(mute, "answers nobody and is left out; --all lists it", "answer nobody and are left out; --all lists them"))
+	}
+	if doc.Left > 0 {
+		words = append(words, count(doc.Left, "model", "models")+" of the lists did not fit into the answer")
+	}
+	if len(words) > 0 {
+		s.note.line("%s", strings.Join(words, "; "))
+	}
+	unread := func(m protocol.ModelDoc) bool { return m.ListRead == nil }
+	if f.all && !slices.ContainsFunc(doc.Models, func(m protocol.ModelDoc) bool { return !unread(m) }) {
+		s.note.line("no provider's list was read yet; %s asks for them", s.typed("models", "refresh"))
+	}
 }
 
 func modelRow(m protocol.ModelDoc) []string {
@@ -85,10 +154,19 @@ func modelRow(m protocol.ModelDoc) []string {
 	if m.Context > 0 {
 		size = strconv.Itoa(m.Context)
 	}
-	var rungs, notes []string
+	return []string{flat(m.Ref, 0), m.Vision.Words(), from, size, price, rungWords(m), strings.Join(modelNotes(m), ", ")}
+}
+
+func rungWords(m protocol.ModelDoc) string {
+	var rungs []string
 	for _, r := range m.Rungs {
 		rungs = append(rungs, strconv.Itoa(r))
 	}
+	return strings.Join(rungs, ",")
+}
+
+// modelNotes are what a person should know of a model beside its sight.
+func modelNotes(m protocol.ModelDoc) (notes []string) {
 	if m.Private {
 		notes = append(notes, "private")
 	}
@@ -98,60 +176,40 @@ func modelRow(m protocol.ModelDoc) []string {
 	if !m.Tools {
 		notes = append(notes, "no tools")
 	}
-	return []string{flat(m.Ref, 0), sightWord(m.Vision), from, size, price, strings.Join(rungs, ","), strings.Join(notes, ", ")}
+	if len(m.Rungs) > 0 && !m.Listed && m.ListRead != nil {
+		notes = append(notes, "not in the provider's list of "+m.ListRead.UTC().Format(time.DateOnly))
+	}
+	return notes
 }
 
-// guessDoc is one answer of models guess.
-type guessDoc struct {
-	ID     string `json:"id"`
-	Vision string `json:"vision"` // yes, no, unknown, not-chat
-	Family string `json:"family"`
+// namedModels gives the models of refs, in their order; one that nobody knows is a
+// usage error with what was probably meant.
+func namedModels(ctx context.Context, l *link, refs []string) ([]protocol.ModelDoc, error) {
+	doc, err := l.Models(ctx, protocol.ModelsRequest{Refs: refs})
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range refs {
+		if slices.ContainsFunc(doc.Models, func(m protocol.ModelDoc) bool { return m.Ref == ref }) {
+			continue
+		}
+		all, err := l.Models(ctx, protocol.ModelsRequest{All: true})
+		if err != nil {
+			return nil, err
+		}
+		var known []string
+		for _, m := range all.Models {
+			known = append(known, m.Ref)
+		}
+		return nil, app.UnknownModel(ref, known)
+	}
+	return doc.Models, nil
 }
 
-// maxID is the longest line that can be an id.
-const maxID = 64 << 10
-
-func (s *shell) guess(ids []string) error {
-	if len(ids) == 0 {
-		if s.terminal(s.in) {
-			return &usageError{words: "ID is missing", hint: "relo models guess ID..., or ids on stdin, one a line"}
-		}
-		lines := bufio.NewScanner(s.in)
-		lines.Buffer(nil, maxID)
-		for lines.Scan() {
-			if id := strings.TrimSpace(lines.Text()); id != "" {
-				ids = append(ids, id)
-			}
-		}
-		if err := lines.Err(); err != nil {
-			return &usageError{words: fmt.Sprintf("the ids on stdin cannot be read: %v", err)}
-		}
+// refsMissing asks for at least one model.
+func refsMissing(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return &usageError{words: "REF is missing", hint: fmt.Sprintf("%s; %s lists the models", c.UseLine(), c.Root().Name()+" models")}
 	}
-	docs := []guessDoc{}
-	for _, id := range ids {
-		docs = append(docs, guessOf(id))
-	}
-	if s.json {
-		s.out.doc(map[string]any{"models": docs})
-		return nil
-	}
-	var rows [][]string
-	for _, d := range docs {
-		word := map[string]string{"yes": "images", "no": "text only", "not-chat": "answers nobody"}[d.Vision]
-		if word == "" {
-			word = "unknown"
-		}
-		rows = append(rows, []string{flat(d.ID, 0), word, d.Family})
-	}
-	s.out.table(rows)
 	return nil
-}
-
-func guessOf(id string) guessDoc {
-	answer, chat := vision.Guess(id)
-	d := guessDoc{ID: id, Vision: answer.Sight.String(), Family: answer.Detail}
-	if !chat {
-		d.Vision = "not-chat"
-	}
-	return d
 }

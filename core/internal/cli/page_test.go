@@ -375,7 +375,7 @@ func list(t *testing.T, v any) []map[string]any {
 }
 
 func TestGuessesComeFromArgumentsOrStdin(t *testing.T) {
-	want := `{"models":[{"id":"gpt-4o","vision":"yes","family":"gpt"},{"id":"text-embedding-3","vision":"not-chat","family":"embedding"},{"id":"nobody-knows","vision":"unknown","family":""}]}` + "\n"
+	want := `{"models":[{"id":"gpt-4o","vision":"yes","family":"gpt-4o"},{"id":"text-embedding-3","vision":"not-chat","family":"embedding"},{"id":"nobody-knows","vision":"unknown","family":""}]}` + "\n"
 	_, out, _ := (&scene{}).run(t.Context(), "models", "guess", "gpt-4o", "text-embedding-3", "nobody-knows", "--json")
 	if diff := cmp.Diff(want, out); diff != "" {
 		t.Error(diff)
@@ -385,7 +385,7 @@ func TestGuessesComeFromArgumentsOrStdin(t *testing.T) {
 		t.Error(diff)
 	}
 	_, out, _ = (&scene{}).run(t.Context(), "models", "guess", "gpt-4o", "text-embedding-3")
-	if out != "gpt-4o            images          gpt\ntext-embedding-3  answers nobody  embedding\n" {
+	if out != "gpt-4o            images          gpt-4o\ntext-embedding-3  answers nobody  embedding\n" {
 		t.Errorf("%q", out)
 	}
 	exit, _, note := (&scene{terminal: true}).run(t.Context(), "models", "guess")

@@ -106,18 +106,44 @@ func took(step app.Step) string {
 	return fmt.Sprintf(" (%.1f s)", d.Seconds())
 }
 
-func (s *shell) providersDiscover(ctx context.Context) error {
-	env, err := s.env("")
+// discoveredDoc is what is on this machine, and what the providers' lists say.
+type discoveredDoc struct {
+	*app.Offer               // only when no provider was named
+	Lists      []app.Listing `json:"lists"`
+}
+
+// providersDiscover looks for what could be used here, and asks the providers of the
+// configuration for their lists; with names only these.
+func (s *shell) providersDiscover(ctx context.Context, names []string) error {
+	p, cfg, err := s.providersHere()
 	if err != nil {
 		return err
 	}
-	offer, err := app.FindOffer(ctx, env)
-	if err != nil {
+	doc := discoveredDoc{}
+	if len(names) == 0 {
+		offer, err := app.FindOffer(ctx, p.Env)
+		if err != nil {
+			return err
+		}
+		doc.Offer = &offer
+		s.tellDiscovered(offer)
+	}
+	code := exitDone
+	if doc.Lists, code, err = s.discover(ctx, p, cfg, app.DiscoverOptions{Names: names, Force: len(names) > 0}); err != nil {
 		return err
 	}
 	if s.json {
-		s.out.doc(offer)
-		return nil
+		s.out.doc(doc)
+	}
+	if len(names) == 0 {
+		return nil // what is here was told, whoever of the providers is away
+	}
+	return ended(code)
+}
+
+func (s *shell) tellDiscovered(offer app.Offer) {
+	if s.json {
+		return
 	}
 	s.tellFound(s.out, offer)
 	s.tellPrograms(s.out, offer)
@@ -127,7 +153,6 @@ func (s *shell) providersDiscover(ctx context.Context) error {
 	if offer.Config != "" {
 		s.note.line("nothing was changed; %s proposes a configuration of it", s.typed("config", "init"))
 	}
-	return nil
 }
 
 // tellFound says what was found and could be used as it is.

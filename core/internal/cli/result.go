@@ -135,7 +135,7 @@ func seesWords(v vision.Sight) string {
 	if v == vision.Unknown {
 		return "not known to see images"
 	}
-	return sightWord(v)
+	return v.Words()
 }
 
 // list prints lines under a heading, equal ones once.

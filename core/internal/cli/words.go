@@ -8,7 +8,6 @@ import (
 	"github.com/relo-dev/relo/core/internal/board"
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
-	"github.com/relo-dev/relo/core/internal/vision"
 )
 
 // shortID is the length of an id as shown: the time in milliseconds that a
@@ -66,18 +65,6 @@ func docState(doc protocol.JobDoc) string {
 		return board.JobWord(doc.Status, doc.Pausing)
 	}
 	return jobState(doc.Status)
-}
-
-// sightWord says what a model reads.
-func sightWord(s vision.Sight) string {
-	switch s {
-	case vision.Sees:
-		return "images"
-	case vision.Blind:
-		return "text only"
-	case vision.Unknown:
-	}
-	return "unknown"
 }
 
 func verdictWords(verdict string) string {

@@ -293,9 +293,10 @@ type ModelDoc struct {
 	Price        PriceDoc      `json:"price"`
 	Tools        bool          `json:"tools"`
 	Private      bool          `json:"private"`
-	Configured   bool          `json:"configured"`      // the config names it; else only its provider's list does
-	Listed       bool          `json:"listed"`          // its provider's list, when last read, names it
-	Rungs        []int         `json:"rungs,omitempty"` // 1-based, weakest first
+	Configured   bool          `json:"configured"`         // the config names it; else only its provider's list does
+	Listed       bool          `json:"listed"`             // its provider's list, when last read, names it
+	ListRead     *time.Time    `json:"listRead,omitempty"` // when that was; absent: there is no list
+	Rungs        []int         `json:"rungs,omitempty"`    // 1-based, weakest first
 }
 
 // PriceDoc is USD a million tokens; null is unknown.
@@ -308,6 +309,7 @@ type PriceDoc struct {
 // ModelsDoc lists models.
 type ModelsDoc struct {
 	Models []ModelDoc `json:"models"`
+	Left   int        `json:"left,omitempty"` // of the providers' lists, that one answer has no room for
 }
 
 // StatusDoc says how the daemon is.

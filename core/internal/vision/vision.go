@@ -28,6 +28,18 @@ func (s Sight) String() string {
 	return sightWords[Unknown]
 }
 
+// Words is what a person reads beside a model's name.
+func (s Sight) Words() string {
+	switch s {
+	case Sees:
+		return "images"
+	case Blind:
+		return "text only"
+	case Unknown:
+	}
+	return "images unknown"
+}
+
 // MarshalJSON writes yes, no or unknown.
 func (s Sight) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
 

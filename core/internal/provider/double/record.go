@@ -75,9 +75,24 @@ func (s *Server) models(out http.ResponseWriter, r *http.Request) {
 	s.note(func() { rec.Answered = err == nil })
 }
 
+// words counts the characters of what is left of a request without its pictures.
+func (a *asked) words() int {
+	n := len(a.turn.System)
+	for _, e := range a.turn.Entries {
+		n += len(e.Text)
+		for _, c := range e.Calls {
+			n += len(c.Args)
+		}
+	}
+	return n
+}
+
 // tokens counts what was asked and answered; a picture that was dropped costs nothing.
 func (a *asked) tokens(r Reply) (in, out, cached int64) {
 	in = int64((len(a.turn.Body)-a.base64)/charsPerToken) + 1
+	if a.drops { // not even the JSON around a picture came to who counts
+		in = int64(a.words()/charsPerToken) + 1
+	}
 	for _, p := range a.turn.Pictures {
 		in += int64(p.Width * p.Height / pixelsPerToken)
 	}

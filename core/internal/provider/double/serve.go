@@ -32,6 +32,7 @@ type asked struct {
 	stream       bool
 	includeUsage bool
 	base64       int // bytes of the body that are pictures
+	drops        bool // the model is one that loses pictures
 }
 
 // event is one server-sent event.
@@ -87,6 +88,7 @@ func (s *Server) judge(w wire, r *http.Request, rec *Record, body []byte) (*aske
 	case no != nil:
 		return nil, no
 	}
+	a.drops = model.Drops
 	if !model.Sees {
 		a.drop()
 	}
