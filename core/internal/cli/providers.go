@@ -36,10 +36,11 @@ func (s *shell) providersCmd() *cobra.Command {
 			RunE: func(c *cobra.Command, args []string) error { return s.providersRemove(c.Context(), args[0]) },
 		},
 		&cobra.Command{
-			Use: "discover [NAME]...", Short: "Look for keys, local servers and other agents' settings, and ask your providers for their models",
-			Long: "Look for keys in the environment, model servers on this machine and the settings of other agents: only loopback is asked\n" +
-				"for that, nothing is used, no key is copied. Then ask the providers of your configuration, unless their discover is off, for\n" +
-				"their lists of models, and keep what these say. With names, ask only those providers, whatever their discover says.",
+			Use: "discover [NAME]...", Short: "Look for keys, local servers and other agents' settings, or ask providers for their models",
+			Long: "Look for keys in the environment, model servers on this machine and the settings of other agents.\n" +
+				"Only loopback is asked, nothing is used, nothing is changed, no key is copied.\n\n" +
+				"With names, ask these providers of your configuration for their lists of models, whatever their discover says, and\n" +
+				"keep what they say. relo models refresh asks all of them.",
 			RunE: func(c *cobra.Command, args []string) error { return s.providersDiscover(c.Context(), args) },
 		},
 	)

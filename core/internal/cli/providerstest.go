@@ -106,45 +106,44 @@ func took(step app.Step) string {
 	return fmt.Sprintf(" (%.1f s)", d.Seconds())
 }
 
-// discoveredDoc is what is on this machine, and what the providers' lists say.
-type discoveredDoc struct {
-	*app.Offer               // only when no provider was named
-	Lists      []app.Listing `json:"lists"`
+// providersDiscover looks for what could be used here; with names it asks these
+// providers for their lists.
+func (s *shell) providersDiscover(ctx context.Context, names []string) error {
+	if len(names) > 0 {
+		return s.providersLists(ctx, names)
+	}
+	env, err := s.env("")
+	if err != nil {
+		return err
+	}
+	offer, err := app.FindOffer(ctx, env)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		s.out.doc(offer)
+		return nil
+	}
+	s.tellDiscovered(offer)
+	return nil
 }
 
-// providersDiscover looks for what could be used here, and asks the providers of the
-// configuration for their lists; with names only these.
-func (s *shell) providersDiscover(ctx context.Context, names []string) error {
+func (s *shell) providersLists(ctx context.Context, names []string) error {
 	p, cfg, err := s.providersHere()
 	if err != nil {
 		return err
 	}
-	doc := discoveredDoc{}
-	if len(names) == 0 {
-		offer, err := app.FindOffer(ctx, p.Env)
-		if err != nil {
-			return err
-		}
-		doc.Offer = &offer
-		s.tellDiscovered(offer)
-	}
-	code := exitDone
-	if doc.Lists, code, err = s.discover(ctx, p, cfg, app.DiscoverOptions{Names: names, Force: len(names) > 0}); err != nil {
+	lists, code, err := s.discover(ctx, p, cfg, app.DiscoverOptions{Names: names, Force: true})
+	if err != nil {
 		return err
 	}
 	if s.json {
-		s.out.doc(doc)
-	}
-	if len(names) == 0 {
-		return nil // what is here was told, whoever of the providers is away
+		s.out.doc(map[string]any{"providers": lists})
 	}
 	return ended(code)
 }
 
 func (s *shell) tellDiscovered(offer app.Offer) {
-	if s.json {
-		return
-	}
 	s.tellFound(s.out, offer)
 	s.tellPrograms(s.out, offer)
 	for _, n := range offer.Found.Notes {

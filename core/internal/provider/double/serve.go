@@ -31,7 +31,7 @@ type asked struct {
 	turn         Turn
 	stream       bool
 	includeUsage bool
-	base64       int // bytes of the body that are pictures
+	base64       int  // bytes of the body that are pictures
 	drops        bool // the model is one that loses pictures
 }
 
