@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/relo-dev/relo/core/internal/app"
 	"github.com/relo-dev/relo/core/internal/config"
@@ -54,11 +55,25 @@ func (s *shell) start(ctx context.Context, args []string) int {
 		s.json = s.json || a == "--json"
 		s.brief = s.brief || a == "-h"
 	}
-	err := root.ExecuteContext(ctx)
+	ran, err := root.ExecuteContextC(ctx)
+	if err != nil && ran.ValidateFlagGroups() != nil { // cobra says it like any other error
+		err = &usageError{words: excluded(ran), hint: ran.CommandPath() + " --help"}
+	}
 	if err == nil {
 		err = s.out.err
 	}
 	return s.end(ctx, err)
+}
+
+// excluded names the flags that were given and exclude each other.
+func excluded(c *cobra.Command) string {
+	var given []string
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if len(f.Annotations) > 0 {
+			given = append(given, "--"+f.Name)
+		}
+	})
+	return strings.Join(given, " and ") + " exclude each other"
 }
 
 func (s *shell) root() *cobra.Command {

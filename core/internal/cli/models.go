@@ -18,9 +18,6 @@ import (
 func (s *shell) modelsCmd() *cobra.Command {
 	var f listFlags
 	list := func(c *cobra.Command, _ []string) error {
-		if f.sees && f.blind || f.sees && f.unknown || f.blind && f.unknown {
-			return &usageError{words: "--sees, --blind and --unknown exclude each other", hint: "leave out all but one"}
-		}
 		return s.askingModels(c.Context(), func(l *link) error { return s.models(c.Context(), l, f) })
 	}
 	c := &cobra.Command{
@@ -66,6 +63,7 @@ func (s *shell) addListFlags(c *cobra.Command, f *listFlags) {
 	fl.BoolVar(&f.blind, "blind", false, "only models that are text only")
 	fl.BoolVar(&f.unknown, "unknown", false, "only models of which nobody knows")
 	fl.StringVar(&f.provider, "provider", "", "only models of this provider")
+	c.MarkFlagsMutuallyExclusive("sees", "blind", "unknown")
 	_ = c.RegisterFlagCompletionFunc("provider", s.completer(providers)) // it fails only for a flag that is not there
 }
 

@@ -80,6 +80,7 @@ func TestModelsAreListedAsAsked(t *testing.T) {
 	}
 	exit, _, note := (&scene{line: sighted()}).run(t.Context(), "models", "--sees", "--blind")
 	exits(t, exit, exitUsage, note)
+	has(t, note, "--blind and --sees exclude each other")
 }
 
 func TestWhyAnAnswerIsWhatItIs(t *testing.T) {
