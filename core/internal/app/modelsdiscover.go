@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -236,14 +237,14 @@ func (l Listing) summary() string {
 	if l.Models == 0 {
 		return "its list is empty"
 	}
-	words := plural(l.Models, "model", "models")
+	parts := []string{plural(l.Models, "model", "models")}
 	for _, part := range []struct {
 		n     int
 		words string
 	}{{l.Sees, "with images"}, {l.Blind, "text only"}, {l.Unknown, "not known"}, {l.NotChat, "not for chat"}} {
 		if part.n > 0 {
-			words += fmt.Sprintf(", %d %s", part.n, part.words)
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.words))
 		}
 	}
-	return words
+	return strings.Join(parts, ", ")
 }

@@ -408,6 +408,7 @@ type sightPhone struct {
 func (p sightPhone) PutBlob(_ context.Context, data []byte) (string, error) {
 	return p.record.PutBlob(data)
 }
+
 func (p sightPhone) Blob(_ context.Context, sha string) ([]byte, error) { return p.record.Blob(sha) }
 
 // sightRepo is a folder whose work nobody keeps.

@@ -7,11 +7,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/relo-dev/relo/core/internal/catalog"
 	"github.com/relo-dev/relo/core/internal/config"
 	"github.com/relo-dev/relo/core/internal/found"
 	"github.com/relo-dev/relo/core/internal/job"
+	"github.com/relo-dev/relo/core/internal/provider"
+	"github.com/relo-dev/relo/core/internal/provider/discovery"
 	"github.com/relo-dev/relo/core/internal/routing"
 	"github.com/relo-dev/relo/core/internal/vision"
 )
@@ -83,9 +86,36 @@ func FindOffer(ctx context.Context, e Env) (Offer, error) {
 func (o Offer) Take(e Env, more []found.Offered) (Offer, error) { return makeOffer(e, o.Found, more) }
 
 // AcceptOffer writes the proposed configuration. One that is there is kept as
-// backup when over is set, else it is config.ErrExists.
+// backup when over is set, else it is config.ErrExists. What local servers reported of
+// their models is kept as their report, so that it is not taken for the person's word.
 func AcceptOffer(e Env, o Offer, over bool) (backup string, err error) {
-	return config.Create(e.places(), []byte(o.Config), over)
+	if backup, err = config.Create(e.places(), []byte(o.Config), over); err != nil {
+		return backup, err
+	}
+	known, now := e.knowledge(), time.Now().UTC()
+	for _, p := range o.Providers {
+		preset, _ := config.PresetOf(p.API)
+		if !p.local || len(p.server.Models) == 0 {
+			continue
+		}
+		r := discovery.Report{Endpoint: catalog.EndpointOf(preset.Wire, p.URL), At: now}
+		for _, m := range p.server.Models {
+			r.Models = append(r.Models, listedAs(m))
+		}
+		if err := known.almanac.Keep(r); err != nil {
+			return backup, fmt.Errorf("the configuration was written; what %s reports of its models could not be kept: %w", p.server.Name, err)
+		}
+	}
+	return backup, nil
+}
+
+// listedAs is a model of a local server as an entry of its list.
+func listedAs(m found.Model) provider.Listed {
+	l := provider.Listed{ID: m.ID, Sight: m.Vision, Chat: new(m.Chat), Tools: m.Tools, Context: m.Context, Size: m.Size}
+	if m.Vision != vision.Unknown {
+		l.Field = "what the server says"
+	}
+	return l
 }
 
 func makeOffer(e Env, r found.Report, more []found.Offered) (Offer, error) {
@@ -141,7 +171,7 @@ func (o *Offer) local(s found.Server) (models []routing.Candidate) {
 		p.Words += ", which asks for a key"
 	}
 	for _, m := range s.Models {
-		models = append(models, localCandidate(p.Name, m))
+		models = append(models, localCandidate(p.Name, s, m))
 	}
 	o.Providers = append(o.Providers, p)
 	return models
@@ -185,13 +215,15 @@ func vendorCandidate(name string, k catalog.Known) routing.Candidate {
 	}}
 }
 
-func localCandidate(name string, m found.Model) routing.Candidate {
-	guess, isChat := vision.Guess(m.ID)
-	reported := vision.Answer{Sight: m.Vision, Source: vision.Reported}
-	return routing.Candidate{Size: m.Size, Model: catalog.Model{
-		Ref: catalog.Ref(name + "/" + m.ID), Provider: name, ID: m.ID, Sight: vision.Resolve(reported, guess), Chat: m.Chat && isChat,
-		Tools: m.Tools == nil || *m.Tools, Context: m.Context, Private: true,
-	}}
+func localCandidate(name string, s found.Server, m found.Model) routing.Candidate {
+	listed := listedAs(m)
+	model := catalog.Resolve(catalog.Sources{
+		Ref: catalog.Ref(name + "/" + m.ID), API: s.API, URL: s.URL, Private: true, TakesPictures: true, Listed: &listed,
+	})
+	if _, guessed := vision.Guess(m.ID); !guessed { // older servers list what answers nobody beside the others
+		model.Chat = false
+	}
+	return routing.Candidate{Size: m.Size, Model: model}
 }
 
 // take words the proposal.
@@ -281,8 +313,9 @@ func comma(i, n int) string {
 	return ""
 }
 
-// row is the provider as the config has it. What a local server reports of its
-// models is written down: it is not asked again by itself.
+// row is the provider as the config has it. What a local server reports of tools and
+// contexts is written down, since the config's own word for a local model is as good;
+// of sight it is not: that would be taken for the person's word (see AcceptOffer).
 func (p OfferedProvider) row() string {
 	head := `{ "api": ` + jsonOf(p.API)
 	if preset, _ := config.PresetOf(p.API); p.URL != "" && p.URL != preset.URL {
@@ -309,9 +342,6 @@ func (p OfferedProvider) row() string {
 
 func factsOf(m found.Model) string {
 	var facts []string
-	if m.Vision != vision.Unknown {
-		facts = append(facts, `"vision": `+jsonOf(m.Vision == vision.Sees))
-	}
 	if m.Tools != nil {
 		facts = append(facts, `"tools": `+jsonOf(*m.Tools))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/catalog"
 	"github.com/relo-dev/relo/core/internal/config"
 	"github.com/relo-dev/relo/core/internal/found"
+	"github.com/relo-dev/relo/core/internal/vision"
 )
 
 // bare is a machine with an environment of its own and nothing else on it.
@@ -114,6 +115,9 @@ func TestALocalServerMakesAPrivateLadder(t *testing.T) {
 	p := cfg.Providers["ollama"]
 	if p.URL != at || !p.IsPrivate() || cfg.Primary != "ollama/qwen3-coder:30b" || len(cfg.Ladder) != 2 || cfg.Ladder[0].Model[0] != "ollama/qwen3-vl:8b" || len(o.Warnings) != 0 {
 		t.Errorf("%+v %v\n%s", p, o.Warnings, o.Config)
+	}
+	if m := e.knowledge().modelOf(cfg, "ollama/qwen3-vl:8b"); m.Sight.Sight != vision.Sees || m.Sight.Source != vision.Reported {
+		t.Errorf("what the server reports is not its report: %+v", m.Sight)
 	}
 	if m := e.knowledge().modelOf(cfg, "ollama/qwen3-coder:30b"); m.Context != 262144 || !m.Tools || !m.Private {
 		t.Errorf("%+v", m)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,8 +16,6 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider/double"
 	"github.com/relo-dev/relo/core/internal/provider/probe"
 	"github.com/relo-dev/relo/core/internal/vision"
-
-	"context"
 )
 
 func readOn() *time.Time { return new(time.Date(2026, 12, 1, 8, 0, 0, 0, time.UTC)) }

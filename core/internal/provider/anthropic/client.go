@@ -52,6 +52,3 @@ func endpoint(base string) string {
 	}
 	return u.String()
 }
-
-// longestList is the most models that the API gives at once; it has far fewer.
-const longestList = "1000"

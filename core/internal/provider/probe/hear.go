@@ -49,7 +49,7 @@ var blindWords = sync.OnceValue(func() *regexp.Regexp {
 		`(?:can(?:no|['’]?)t|can not|unable to|not able to|do(?:es)?n['’]?t have the (?:ability|capability) to|not (?:have|possess) the (?:ability|capability) to|incapable of|not capable of)\s+(?:\w+\s+){0,3}?(?:see|view|access|open|receive|perceive|process|analy[sz]e|interpret|display|look at|viewing|seeing|processing|analy[sz]ing)\w*\s+(?:or \w+\s+)?(?:(?:the|this|any|your|an?|that|it|these|those|actual|uploaded|attached)\s+){0,3}` + en,
 		`(?:do|did|does|could|can)(?:\s+not|n['’]?t)\s+(?:\w+\s+)?(?:see|have|receive|detect|find|get|perceive|observe)\s+(?:\w+\s+){0,3}?` + en + `(?:\s+(?:attached|here|in (?:your|this|the|our) (?:message|conversation|chat|prompt)|provided|uploaded|to)|\s*[.,!;—–-]|\s*$|\s+(?:you|that|was|yet))`,
 		`\bno (?:\w+ )?` + en + `(?:\s+(?:was|were|is|has|have|had|came|here|attached|provided|uploaded|included|visible|available|present|in (?:your|this|the|our) (?:message|conversation|chat|prompt))|\s*[.,!;]|\s*$)`,
-		en + `\s+(?:was|were|is|has|did|does|seems?)(?:\s+not|n['’]?t)\s+(?:\w+\s+){0,2}?(?:attach|provid|upload|includ|come|came|load|visible|available|present|receiv|share|display)`,
+		en + `\s+(?:was|were|is|has|did|does|seems?)(?:\s+not|n['’]?t)\s+(?:\w+\s+){0,2}?(?:attach|provid|upload|inclu|come|came|load|visible|available|present|receiv|share|display)`,
 		`(?:text[- ]only|text[- ]based|language)\s+(?:AI\s+|language\s+)?(?:model|assistant|AI)\b.{0,60}(?:can|not|no|unable|without)`,
 		`please\s+(?:\w+\s+)?(?:upload|attach|share|provide|send|re-?upload|describe)\s+(?:\w+\s+){0,3}?` + en,
 		`\b(?:i (?:have|has) no|without|lack) (?:vision|visual|eyes|the ability to see)`,

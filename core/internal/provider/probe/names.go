@@ -152,8 +152,8 @@ func value(r rune) int {
 		}
 	}
 	for _, in := range unicode.Digit.R32 {
-		if r >= rune(in.Lo) && r <= rune(in.Hi) {
-			return int(r-rune(in.Lo)) % 10
+		if lo, hi := int64(in.Lo), int64(in.Hi); int64(r) >= lo && int64(r) <= hi {
+			return int((int64(r) - lo) % 10)
 		}
 	}
 	return -1

@@ -67,17 +67,6 @@ func fails(e provider.Error) func(string) (string, error) {
 
 func sees(word string) (string, error) { return "It is " + word + ".", nil }
 
-// alternately answers one way to every other picture.
-func alternately(first, second func(string) (string, error)) func(string) (string, error) {
-	n := 0
-	return func(word string) (string, error) {
-		if n++; n%2 == 1 {
-			return first(word)
-		}
-		return second(word)
-	}
-}
-
 func TestVerdictsAreToldApart(t *testing.T) {
 	t.Parallel()
 	blind := provider.Error{Kind: provider.KindRefused, Status: 400, Words: "This model does not support image input", Sent: true}
@@ -313,11 +302,27 @@ func TestAnswersAreReadInManyWordings(t *testing.T) {
 		drawn string
 		want  heard
 	}{
-		{"Red", "red", right}, {"crimson", "red", right}, {"The image is solid red.", "red", right}, {"rouge", "red", right}, {"红色", "red", right}, {"赤", "red", right},
-		{"красный", "red", right}, {"rojo", "red", right}, {"vermelho", "red", right}, {"빨간색", "red", right},
-		{"blue", "red", wrong}, {"red or blue", "red", wrong}, {"A cat", "red", wrong}, {"", "red", nothing},
-		{"I can't view images", "red", noImage}, {"As a text-based AI, I cannot see it. If I had to guess: red", "red", noImage}, {"我无法查看图片", "red", noImage},
-		{"画像が見えません", "red", noImage}, {"Je ne vois aucune image", "red", noImage}, {"Ich sehe kein Bild", "red", noImage}, {"No veo ninguna imagen", "red", noImage},
+		{"Red", "red", right},
+		{"crimson", "red", right},
+		{"The image is solid red.", "red", right},
+		{"rouge", "red", right},
+		{"红色", "red", right},
+		{"赤", "red", right},
+		{"красный", "red", right},
+		{"rojo", "red", right},
+		{"vermelho", "red", right},
+		{"빨간색", "red", right},
+		{"blue", "red", wrong},
+		{"red or blue", "red", wrong},
+		{"A cat", "red", wrong},
+		{"", "red", nothing},
+		{"I can't view images", "red", noImage},
+		{"As a text-based AI, I cannot see it. If I had to guess: red", "red", noImage},
+		{"我无法查看图片", "red", noImage},
+		{"画像が見えません", "red", noImage},
+		{"Je ne vois aucune image", "red", noImage},
+		{"Ich sehe kein Bild", "red", noImage},
+		{"No veo ninguna imagen", "red", noImage},
 	} {
 		if got := hearColour(c.said, c.drawn); got != c.want {
 			t.Errorf("%q of %s: %d, want %d", c.said, c.drawn, got, c.want)
@@ -328,8 +333,17 @@ func TestAnswersAreReadInManyWordings(t *testing.T) {
 		drawn int
 		want  heard
 	}{
-		{"7", 7, right}, {"Seven", 7, right}, {"The digit is 7.", 7, right}, {"七", 7, right}, {"siete", 7, right}, {"seven (7)", 7, right},
-		{"1 or 7", 7, wrong}, {"17", 7, wrong}, {"no digit", 7, wrong}, {"  ", 7, nothing}, {"I do not see an image.", 7, noImage},
+		{"7", 7, right},
+		{"Seven", 7, right},
+		{"The digit is 7.", 7, right},
+		{"七", 7, right},
+		{"siete", 7, right},
+		{"seven (7)", 7, right},
+		{"1 or 7", 7, wrong},
+		{"17", 7, wrong},
+		{"no digit", 7, wrong},
+		{"  ", 7, nothing},
+		{"I do not see an image.", 7, noImage},
 	} {
 		if got := hearDigit(c.said, c.drawn); got != c.want {
 			t.Errorf("%q of %d: %d, want %d", c.said, c.drawn, got, c.want)

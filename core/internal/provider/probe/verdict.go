@@ -122,6 +122,7 @@ func reading(e *provider.Error) refusal.Reading {
 	switch e.Kind {
 	case provider.KindKey, provider.KindCut, provider.KindStalled, provider.KindMalformed:
 		return refusal.Reading{}
+	case provider.KindRefused, provider.KindBusy, provider.KindLarge: // a server may say it with any of its statuses
 	}
 	r := refusal.Refusal{Status: e.Status, Code: e.Code, Words: e.Body, Model: e.Model}
 	read := refusal.Read(r)

@@ -34,8 +34,25 @@ func TestSizesAreReadOffNames(t *testing.T) {
 		text string
 		want float64
 	}{
-		{"7.6B", 7.6}, {"Qwen3-30B-A3B", 30}, {"mixtral-8x7b", 56}, {"270M", 0.27}, {"gemma3:4b", 4}, {"a3b", 0}, {"gpt-4o", 0}, {"", 0},
-		{"qwen3-coder:30b", 30}, {"qwen3-30b-a3b", 30}, {"llama3.2:1b", 1}, {"qwen2.5-0.5b-instruct", .5}, {"30.5B", 30.5}, {"137M", .137}, {"gpt-oss:120b", 120}, {"gemma3n:e4b", 0}, {"claude", 0}, {"x-7bit", 0}, {"phi-4", 0},
+		{"7.6B", 7.6},
+		{"Qwen3-30B-A3B", 30},
+		{"mixtral-8x7b", 56},
+		{"270M", 0.27},
+		{"gemma3:4b", 4},
+		{"a3b", 0},
+		{"gpt-4o", 0},
+		{"", 0},
+		{"qwen3-coder:30b", 30},
+		{"qwen3-30b-a3b", 30},
+		{"llama3.2:1b", 1},
+		{"qwen2.5-0.5b-instruct", .5},
+		{"30.5B", 30.5},
+		{"137M", .137},
+		{"gpt-oss:120b", 120},
+		{"gemma3n:e4b", 0},
+		{"claude", 0},
+		{"x-7bit", 0},
+		{"phi-4", 0},
 	} {
 		if got := FirstSize(c.text); got != c.want {
 			t.Errorf("FirstSize(%q) = %v, want %v", c.text, got, c.want)
