@@ -38,7 +38,8 @@ func Find(api, base, id string) (Known, bool) { return BuiltIn().Find(api, base,
 // URL (empty: the api's own): together they are the route. The route's own row says all
 // that is known, with the price. Elsewhere the same id says only what the model itself
 // can: its sight when that is sure, its window when its vendor says so, and never a
-// price or the longest answer, which are the service's.
+// price or the longest answer, which are the service's; only a preset at an address of
+// the person's own keeps those of the service that it names.
 func (t *Table) Find(api, base, id string) (Known, bool) {
 	at := t.route(api, base)
 	rows, sure := t.named(id)
@@ -56,6 +57,13 @@ func (t *Table) Find(api, base, id string) (Known, bool) {
 			k.Name = v.vendor.name
 		}
 		k.Chat = t.chat(rows)
+	}
+	if preset, ok := t.presets[api]; ok && at < 0 {
+		// The person says by the preset that it is this service, at another address: a
+		// gateway in front of it passes the price on.
+		if r := t.rowAt(preset, rows, id); r != nil {
+			k.Price, k.MaxOutput = r.price, int(r.most)
+		}
 	}
 	if at >= 0 && t.routes[at].nature.textOnly && id != "" {
 		k.Sight = vision.Answer{Sight: vision.Blind, Source: vision.Catalog, Detail: textOnly}

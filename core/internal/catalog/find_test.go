@@ -104,7 +104,7 @@ func TestFindKeepsAServicesPriceAtTheService(t *testing.T) {
 		why           string
 	}{
 		{"anthropic", "", "claude-sonnet-5", true, true, 1000000, "the vendor's own"},
-		{"anthropic", "https://proxy.example", "claude-sonnet-5", true, false, 1000000, "behind a proxy"},
+		{"anthropic", "https://proxy.example", "claude-sonnet-5", true, true, 1000000, "the preset says whose prices a proxy passes on"},
 		{"openai-chat", "", "claude-sonnet-5", true, false, 1000000, "a proxy has its own prices"},
 		{"openai-chat", "", "anthropic/claude-sonnet-5", true, false, 1000000, "a vendor's name before the id"},
 		{"openai-chat", "", "CLAUDE-SONNET-5", true, false, 1000000, "in capitals"},
