@@ -177,13 +177,13 @@ func TestLocalServersAreAskedInTheirOwnWords(t *testing.T) {
 				{ID: "gemma3:27b", Size: 27.4, Vision: vision.Sees, Tools: new(false), Context: 8192, Chat: true},
 				{ID: "nomic-embed-text", Size: .137, Vision: vision.Blind, Tools: new(false)},
 				{ID: "old:7b", Size: 7, Chat: true},
-			}, 1,
+			}, 2, // one runs elsewhere, of one nothing is said
 		},
 		{"Ollama without models is there", "ollama", map[string]string{"/api/tags": `{"models":[]}`}, []Model{}, 0},
 		{
 			"LM Studio, the older list", "lmstudio", map[string]string{
 				"/api/v0/models": `{"data":[{"id":"qwen/qwen3-vl-8b","type":"vlm","max_context_length":262144,"loaded_context_length":4096,"capabilities":["tool_use"]},{"id":"embed","type":"embeddings"}]}`,
-			}, []Model{{ID: "qwen/qwen3-vl-8b", Size: 8, Vision: vision.Sees, Tools: new(true), Context: 4096, Chat: true}, {ID: "embed", Vision: vision.Blind}}, 0,
+			}, []Model{{ID: "qwen/qwen3-vl-8b", Size: 8, Vision: vision.Sees, Tools: new(true), Context: 4096, Chat: true}, {ID: "embed"}}, 0,
 		},
 		{
 			"LM Studio, the newer list", "lmstudio", map[string]string{
@@ -197,6 +197,7 @@ func TestLocalServersAreAskedInTheirOwnWords(t *testing.T) {
 			}, []Model{{ID: "/m/x.gguf", Size: 8.19073536, Vision: vision.Sees, Tools: new(true), Context: 16384, Chat: true}}, 0,
 		},
 		{"somebody else on llama.cpp's port", "llamacpp", map[string]string{"/v1/models": `{"data":[{"id":"x","owned_by":"me"}]}`}, nil, 0},
+		{"somebody else on LM Studio's port", "lmstudio", map[string]string{"/v1/models": `{"data":[{"id":"x"}]}`, "/api/v1/models": `{"data":[{"id":"x"}]}`}, nil, 0},
 		{"a web server on llama.cpp's port", "llamacpp", map[string]string{"/v1/models": `<html>`}, nil, 0},
 		{"vLLM", "vllm", map[string]string{"/v1/models": `{"data":[{"id":"Qwen/Qwen3-32B","owned_by":"vllm","max_model_len":32768}]}`}, []Model{{ID: "Qwen/Qwen3-32B", Size: 32, Context: 32768, Chat: true}}, 0},
 		{"vLLM behind a key", "vllm", map[string]string{"/v1/models": "locked"}, []Model{}, 1},
@@ -259,8 +260,11 @@ func TestOnlyThisMachineIsAsked(t *testing.T) {
 	if len(r.Servers) != 0 || len(r.Notes) != 2 {
 		t.Errorf("%+v", r)
 	}
-	var v any
-	if err := newAsker("http://192.0.2.1", "").get(t.Context(), "/", nil, &v); !errors.Is(err, errNotLoopback) {
-		t.Errorf("an address elsewhere was dialled: %v", err)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://192.0.2.1/", nil)
+	if err != nil {
+		t.Fatal(err)
 	}
+	if resp, err := loopbackClient().Do(req); !errors.Is(err, errNotLoopback) {
+		t.Errorf("an address elsewhere was dialled: %v, %v", resp, err)
+	} //nolint:bodyclose // there is none
 }

@@ -3,15 +3,13 @@ package found
 import "time"
 
 const (
-	// askTime bounds one question to a local server: one that is there answers in
-	// milliseconds, one that is not refuses at once.
-	askTime = time.Second
-	// maxAnswer bounds an answer: a list of hundreds of models has some 200 kB.
-	maxAnswer = 4 << 20
+	// dialTime bounds a knock at a local port: one where nobody listens refuses at once.
+	dialTime = time.Second
+	// lookTime bounds everything that one local server is asked: one that is there
+	// answers in milliseconds, and whoever waits does so at a prompt.
+	lookTime = 3 * time.Second
 	// maxModels bounds how many models of a server are told.
 	maxModels = 60
-	// asked is how many models are asked about at a time.
-	asked = 8
 	// maxSettings bounds another program's file.
 	maxSettings = 1 << 20
 )

@@ -2,7 +2,6 @@ package found
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -12,25 +11,29 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/relo-dev/relo/core/internal/httpwire"
+	"github.com/relo-dev/relo/core/internal/provider"
+	"github.com/relo-dev/relo/core/internal/provider/discovery"
 )
 
 // spot is one place where a server may listen.
 type spot struct {
 	api  string
 	name string
-	base string // scheme and host
-	tail string // behind base in the config's url
-	ask  func(context.Context, asker) ([]Model, []string, error)
+	base string                      // scheme and host
+	tail string                      // behind base in the config's url
+	wire string                      // as the config's preset of the api has it
+	is   func(discovery.Report) bool // whether it is this server that answered
 }
 
 // usual are the ports in the servers' own documentation.
 var usual = []spot{
-	{"ollama", "Ollama", "http://127.0.0.1:11434", "", askOllama},
-	{"lmstudio", "LM Studio", "http://127.0.0.1:1234", "/v1", askLMStudio},
-	{"llamacpp", "llama.cpp", "http://127.0.0.1:8080", "/v1", askLlama},
-	{"vllm", "vLLM", "http://127.0.0.1:8000", "/v1", askVLLM},
+	{"ollama", "Ollama", "http://127.0.0.1:11434", "", "ollama", anybody},
+	{"lmstudio", "LM Studio", "http://127.0.0.1:1234", "/v1", "openai-chat", lmStudio},
+	{"llamacpp", "llama.cpp", "http://127.0.0.1:8080", "/v1", "openai-chat", owner("llamacpp")},
+	{"vllm", "vLLM", "http://127.0.0.1:8000", "/v1", "openai-chat", owner("vllm")},
 }
 
 // whereVariable names the servers to ask instead of the usual ones: "none", or
@@ -115,81 +118,47 @@ func loopback(raw string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// asker asks one server.
-type asker struct {
-	base   string
-	client *http.Client
-	header http.Header
-}
-
 var errNotLoopback = errors.New("not an address of this machine")
 
-// newAsker makes a client that reaches loopback and nothing else, whatever a name
-// resolves to, and no proxy.
-func newAsker(base, agent string) asker {
-	dialer := &net.Dialer{Timeout: askTime, Control: func(_, address string, _ syscall.RawConn) error {
+// loopbackClient reaches loopback and nothing else, whatever a name resolves to, and no
+// proxy.
+func loopbackClient() *http.Client {
+	dialer := &net.Dialer{Timeout: dialTime, Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err != nil || !at.Addr().Unmap().IsLoopback() {
 			return errNotLoopback
 		}
 		return nil
 	}}
-	header := http.Header{"Accept": {"application/json"}}
-	if agent != "" {
-		header.Set("User-Agent", agent)
-	}
-	return asker{base: base, header: header, client: &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}}
-}
-
-// statusError is an answer that is no 2xx.
-type statusError int
-
-func (e statusError) Error() string { return fmt.Sprintf("status %d", int(e)) }
-
-// get reads one JSON document; with a body it is a POST.
-func (a asker) get(ctx context.Context, path string, body, into any) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
-	send, r := httpwire.Get, httpwire.Request{URL: a.base + path, Header: a.header, Limits: httpwire.Limits{Idle: askTime, Stream: maxAnswer}}
-	if body != nil {
-		send = httpwire.Post
-		if r.Body, err = json.Marshal(body); err != nil {
-			return fmt.Errorf("ask %s: %w", path, err)
-		}
-	}
-	answer, err := send(ctx, a.client, r)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, answer.Close()) }()
-	if !answer.OK() {
-		return statusError(answer.Status)
-	}
-	text, err := answer.All()
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("ask %s: %w", path, err)
-	}
-	return nil
+	return &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}
 }
 
 // look asks one server. ok is false when nobody is there, or somebody else.
 func (s spot) look(ctx context.Context, agent string) (server Server, notes []string, ok bool) {
-	a := newAsker(s.base, agent)
-	defer a.client.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	client := loopbackClient()
+	defer client.CloseIdleConnections()
 	server = Server{API: s.api, Name: s.name, URL: s.base + s.tail, Models: []Model{}}
-	models, notes, err := s.ask(ctx, a)
-	if status, is := errors.AsType[statusError](err); is && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
-		server.NeedsKey = true
-		return server, append(notes, fmt.Sprintf("%s answers at %s and asks for a key", s.name, s.base)), s.api == "vllm" || s.api == "lmstudio"
+	e := discovery.Endpoint{Name: s.name, API: s.api, Wire: s.wire, URL: server.URL, HTTP: client}
+	if agent != "" {
+		e.Headers = map[string]string{"User-Agent": agent}
 	}
-	if err != nil {
+	r, err := discovery.Ask(ctx, e, discovery.Report{}, time.Now())
+	if provider.Is(err, provider.KindKey) {
+		server.NeedsKey = true
+		return server, []string{fmt.Sprintf("%s answers at %s and asks for a key", s.name, s.base)}, s.api == "vllm" || s.api == "lmstudio"
+	}
+	if err != nil || !s.is(r) {
 		return server, nil, false
 	}
+	for _, n := range r.Notes {
+		notes = append(notes, s.name+": "+n)
+	}
+	models, left := here(s.name, r.Models)
+	notes = append(notes, left...)
 	if len(models) > maxModels {
-		notes = append(notes, fmt.Sprintf("%s has %d models; the first %d were looked at", s.name, len(models), maxModels))
+		notes = append(notes, fmt.Sprintf("%s has %d models; the first %d are told", s.name, len(models), maxModels))
 		models = models[:maxModels]
 	}
 	server.Models = append(server.Models, models...)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,27 +95,6 @@ func faultsAreNamed(t *testing.T, w Wire) {
 	_, err := s.client.Stream(t.Context(), ask("nobody-knows-it"), nil)
 	if e := fails(t, err, provider.KindRefused); e.Fault != provider.FaultModel {
 		t.Errorf("an unknown model is %q: %v", e.Fault, e)
-	}
-}
-
-// listed: a client that can list its provider's models tells its faults in the same words.
-func listed(t *testing.T, w Wire) {
-	lister, ok := open(t, w, double.Options{}, patient).client.(interface {
-		Models(ctx context.Context) ([]provider.Listed, error)
-	})
-	if !ok {
-		return // a wire may have no list
-	}
-	all, err := lister.Models(t.Context())
-	if err != nil || len(all) == 0 || !slices.ContainsFunc(all, func(l provider.Listed) bool { return l.ID == sees }) {
-		t.Errorf("%v, %v", all, err)
-	}
-	wrong, _ := w.New(open(t, w, double.Options{}, patient).url, secret.New("sk-another-key-00000"), patient).(interface {
-		Models(ctx context.Context) ([]provider.Listed, error)
-	})
-	_, err = wrong.Models(t.Context())
-	if e := asError(err); e == nil || e.Kind != provider.KindKey || e.Fault != provider.FaultKey {
-		t.Errorf("a wrong key for the list: %v", err)
 	}
 }
 

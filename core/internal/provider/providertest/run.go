@@ -66,7 +66,6 @@ var dialogues = []struct {
 	{"a wrong key is the person's business", wrongKey},
 	{"the key is in no error", keyNowhere},
 	{"what is wrong is said with what to do", faultsAreNamed},
-	{"the list of models is read where there is one", listed},
 	{"an error inside a 200 stream is the provider's", errorEvent},
 	{"an overloaded stream can be asked again", overloadedEvent},
 	{"a cut stream is no answer", cutStream},
