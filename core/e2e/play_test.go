@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/provider/double"
+	"github.com/relo-dev/relo/core/internal/provider/probe"
 )
 
 // ctx keeps the players' lines short.
@@ -125,7 +126,20 @@ func (p *play) pick(t turn) act {
 	if f := p.workers[t.title]; f != nil {
 		return f
 	}
+	if t.Role == "" && t.title == "" {
+		return probed
+	}
 	return writes
+}
+
+// probed answers a probe as a model that sees does: a double that is blind or loses
+// pictures gives it none.
+func probed(_ context.Context, t turn) double.Reply {
+	if len(t.Pictures) == 0 {
+		return double.Reply{Text: "mauve"}
+	}
+	word, _ := probe.Decode(t.Pictures[0].Bytes)
+	return double.Reply{Text: word}
 }
 
 func call(name string, args any) double.Reply {

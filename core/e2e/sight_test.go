@@ -94,3 +94,38 @@ func TestARefusedPictureIsLearnedShownAndForgotten(t *testing.T) {
 		t.Errorf("after forgetting: %+v", m)
 	}
 }
+
+// The daemon reads the providers' lists by itself, and what another process finds out
+// with a probe counts in it at once: the next job is routed by it.
+func TestTheDaemonKnowsWhatListsAndProbesSay(t *testing.T) {
+	t.Parallel()
+	l := mixed()
+	l.models = map[string]double.Model{"small": {}, "middle": {}, "big": {Drops: true}, "chief": {Sees: true}, "more": {Sees: true}}
+	l.ladder = `[{"model":"open/small","difficulty":"easy"},{"model":"open/big","difficulty":"normal"}]`
+	l.review = false
+	w := newWorld(t, l, &play{plan: planOf(task("one", "easy", eyes("ref/login.png")))}).smallRepo()
+	text, err := os.ReadFile(filepath.Join(w.home, "relo.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(filepath.Join(w.home, "relo.json"), strings.ReplaceAll(strings.ReplaceAll(string(text), `"vision": false, `, ""), `"vision": true, `, ""))
+	w.serve()
+	w.wait("the providers' lists were read", func() bool {
+		r := w.relo("models", "list", "--all", "--json").mustExit(t, 0)
+		return strings.Contains(r.stdout, `"ref":"open/more"`) && strings.Contains(r.stdout, `"ref":"anth/more"`)
+	})
+	if m := w.model("open/more"); m.Configured || !m.Listed {
+		t.Errorf("%+v", m)
+	}
+	w.relo("models", "probe", "open/big", "anth/chief", "open/small").mustExit(t, 0)
+	for ref, want := range map[string]vision.Sight{"open/big": vision.Blind, "anth/chief": vision.Sees, "open/small": vision.Blind} {
+		if m := w.model(ref); m.Vision != want || m.VisionSource != vision.Probed || !strings.Contains(m.VisionDetail, w.url) {
+			t.Errorf("%s: %+v", ref, m)
+		}
+	}
+	for _, e := range w.relo("run", "look", "--repo", w.repo, "--json").events(t) {
+		if r, ok := e.Body.(*job.Routed); ok && (e.Model != "anth/chief" || r.SightSource != vision.Probed) {
+			t.Errorf("a task that needs eyes went to %s, by %s: %+v", e.Model, r.SightSource, r.Reasons)
+		}
+	}
+}
