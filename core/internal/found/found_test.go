@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -264,7 +265,22 @@ func TestOnlyThisMachineIsAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if resp, err := loopbackClient().Do(req); !errors.Is(err, errNotLoopback) {
-		t.Errorf("an address elsewhere was dialled: %v, %v", resp, err)
-	} //nolint:bodyclose // there is none
+	resp, err := loopbackClient().Do(req)
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+	if !errors.Is(err, errNotLoopback) {
+		t.Errorf("an address elsewhere was dialled: %v", err)
+	}
+}
+
+func TestAServerThatNeverAnswersHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer s.Close()
+	began := time.Now()
+	r := Look(t.Context(), place(t, map[string]string{whereVariable: "ollama=" + s.URL + ",vllm=" + s.URL}, nil))
+	if took := time.Since(began); len(r.Servers) != 0 || took > 2*lookTime {
+		t.Errorf("%+v after %s", r.Servers, took)
+	}
 }
