@@ -90,6 +90,7 @@ type trial struct {
 
 	client *exchange.Client
 	listed []provider.Listed
+	unkept error // why the list could not be kept
 }
 
 func (t *trial) tell(s Step, began time.Time) {
@@ -174,13 +175,10 @@ func (t *trial) list(ctx context.Context, row config.Provider) (discovery.Report
 		return discovery.Report{}, err
 	}
 	r, err := discovery.Ask(ctx, e, discovery.Report{}, time.Now().UTC())
-	if err != nil || row.Wire == "rehearsal" {
-		return r, err
+	if err == nil && row.Wire != "rehearsal" {
+		t.unkept = t.known.almanac.Keep(r) // told with the list: it says nothing against the provider
 	}
-	if err := t.known.almanac.Keep(r); err != nil {
-		return r, fmt.Errorf("its list of models cannot be kept: %w", err)
-	}
-	return r, nil
+	return r, err
 }
 
 // publicLists give their list to everybody, so that it proves nothing of a key.
@@ -213,6 +211,9 @@ func (t *trial) listWords() string {
 	words := plural(len(t.listed), "model", "models")
 	if images > 0 {
 		words += fmt.Sprintf(", %d of them with images", images)
+	}
+	if t.unkept != nil {
+		words += "; the list could not be kept: " + t.unkept.Error()
 	}
 	return words
 }
