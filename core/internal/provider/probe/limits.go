@@ -10,8 +10,10 @@ const (
 	maxTokens = 400
 	// rounds of both questions; the second only when the first is undecided.
 	rounds = 2
-	// enough right answers of the four of two rounds.
-	enough = 3
+	// enough right answers of the four of two rounds; undecided are too many for one
+	// who is blind and too few for one who sees.
+	enough    = 3
+	undecided = 2
 	// fewTokens is the most by which a count may differ without a picture in it. The
 	// cheapest price of 64 × 64 pixels is Anthropic's, 64·64/750 = 5 tokens (its
 	// documentation, "Vision"); others ask for 60 to 600.

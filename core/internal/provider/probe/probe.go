@@ -61,7 +61,8 @@ func (o Options) withDefaults() Options {
 
 // Run shows the model a colour and a digit. Both right: it sees. Both wrong: it does
 // not. One of each: both once more, with a colour and a digit that were not drawn
-// before, and three right of the four are sight.
+// before: three right of the four are sight, two say neither that it sees nor that it
+// does not, since a wrong no would never be mended.
 //
 // A model that cannot see and guesses passes with a chance of at most 1.6 %, whatever
 // it prefers to guess, since it is the draw that is even: both right at once is
@@ -107,15 +108,15 @@ func (t *trial) run(ctx context.Context) Finding {
 			if f, over := t.show(ctx, c); over {
 				return f
 			}
-			if n := len(t.replies); n > 2 && t.right()+rounds*2-n < enough {
-				return t.blind(ctx)
-			}
 		}
 		if n := t.right(); n == 2 && len(t.replies) == 2 || n >= enough {
 			return t.saw()
 		} else if n == 0 {
 			return t.blind(ctx)
 		}
+	}
+	if t.right() == undecided {
+		return Finding{Verdict: Failed, Words: noAnswer + t.mixed()}
 	}
 	return t.blind(ctx)
 }

@@ -101,7 +101,7 @@ func TestVerdictsAreToldApart(t *testing.T) {
 		"the picture is no good":                               {model{say: fails(provider.Error{Kind: provider.KindRefused, Status: 400, Words: "Could not process image", Sent: true})}, vision.Unknown, Failed, 1},
 		"the picture is small":                                 {model{say: fails(provider.Error{Kind: provider.KindRefused, Status: 400, Words: "The image length and width do not meet the model restrictions. [height:64 or width:64 must be larger than 100]", Sent: true})}, vision.Unknown, Failed, 1},
 		"nobody is there":                                      {model{say: fails(provider.Error{Kind: provider.KindCut, Words: "connection refused"})}, vision.Unknown, Failed, 0},
-		"it reads no digits":                                   {model{say: onlyColours}, vision.Blind, Guessed, 5},
+		"it reads no digits, but colours":                      {model{say: onlyColours}, vision.Unknown, Failed, 4},
 		"it misses once":                                       {model{say: missesOnce()}, vision.Sees, Saw, 4},
 	} {
 		f := Run(t.Context(), c.m.ask, Options{Model: "m", Rand: rand.New(rand.NewPCG(1, 2))})

@@ -17,14 +17,20 @@ func (t *trial) saw() Finding {
 	first, second := t.replies[0].card, t.replies[1].card
 	words := fmt.Sprintf("it named the colour (%s) and the digit (%s)", first.name, second.name)
 	if len(t.replies) > 2 {
-		words = fmt.Sprintf("it named %d of 4 pictures", t.right())
-		for _, r := range t.replies {
-			if r.heard != right {
-				words += ", but " + r.miss()
-			}
-		}
+		words = t.mixed()
 	}
 	return Finding{Sight: vision.Sees, Verdict: Saw, Words: words}
+}
+
+// mixed tells answers of which half are right.
+func (t *trial) mixed() string {
+	words := fmt.Sprintf("it named %d of 4 pictures", t.right())
+	for _, r := range t.replies {
+		if r.heard != right {
+			words += ", but " + r.miss()
+		}
+	}
+	return words
 }
 
 // miss tells a wrong answer.
