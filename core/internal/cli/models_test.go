@@ -176,3 +176,94 @@ func TestProbesAndListsOverTheRealWire(t *testing.T) {
 		}
 	}
 }
+
+func TestForgettingGoesToTheDaemonThatLearned(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args, out, note string
+		daemon          bool
+		exit            int
+		asks            string
+	}{
+		{"models forget", "far/seer: its refusal is forgotten; now images, set by you\n", "", true, 0, "models.forget"},
+		{"models forget far/seer far/dark", "far/seer: its refusal is forgotten", "far/dark refused no picture since the daemon started", true, 0, "models.list models.forget"},
+		{"models forget far/seeer", "", "did you mean far/seer", true, exitUsage, "models.list models.list"},
+		{"models forget", "", "no daemon is running, so there is nothing to forget", false, 0, ""},
+	} {
+		s := &scene{line: sighted(), daemon: c.daemon}
+		exit, out, note := s.run(t.Context(), strings.Fields(c.args)...)
+		exits(t, exit, c.exit, note)
+		has(t, out, c.out)
+		has(t, note, c.note)
+		if got := s.line.asked(); got != c.asks {
+			t.Errorf("%s asks %q", c.args, got)
+		}
+	}
+	s := &scene{line: newLine().on("models.forget", gives(protocol.ForgottenDoc{})), daemon: true}
+	exit, out, note := s.run(t.Context(), "models", "forget", "--json")
+	exits(t, exit, 0, note)
+	has(t, note, "no model refused a picture since the daemon started")
+	if out != "{\"forgotten\":[]}\n" {
+		t.Errorf("%q", out)
+	}
+}
+
+func TestAModelThatSawIsNoLongerTakenForBlindByTheDaemon(t *testing.T) {
+	t.Parallel()
+	m := machine(t, "", nil)
+	played(t, m.env["RELO_HOME"])
+	m.daemon, m.terminal = true, true
+	m.line = newLine().on("models.forget", func(body []byte) (any, error) {
+		if string(body) != `{"refs":["here/eyes"]}` {
+			t.Errorf("forgets %s", body)
+		}
+		return protocol.ForgottenDoc{Forgotten: []protocol.ForgottenModel{{Ref: "here/eyes"}}}, nil
+	})
+	exit, _, note := m.real(t.Context(), "models", "probe", "here/eyes", "here/text")
+	exits(t, exit, 0, note)
+	has(t, note, "here/eyes had refused a picture since the daemon started; that is forgotten", "showing 2 models tiny pictures …")
+	m.line = newLine() // which knows no models.forget
+	exit, _, note = m.real(t.Context(), "models", "probe", "here/text")
+	exits(t, exit, 0, note)
+	if asked := m.line.asked(); asked != "" {
+		t.Errorf("of a model that does not see %s is asked", asked)
+	}
+}
+
+func TestModelsAndProvidersComplete(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string][]string{
+		"models why ":      {"near/eyes\timages", "far/dark\timages unknown"},
+		"models probe ":    {"near/eyes\timages"},
+		"models forget x ": {"far/seer\ttext only"},
+	} {
+		exit, out, note := (&scene{line: sighted()}).run(t.Context(), append([]string{"__complete"}, strings.Split(args, " ")...)...)
+		exits(t, exit, 0, note)
+		has(t, out, want...)
+		if strings.Contains(out, "far/embed") {
+			t.Errorf("%s offers a model that answers nobody:\n%s", args, out)
+		}
+	}
+	for _, args := range []string{"providers test ", "providers discover here ", "providers remove ", "models --provider "} {
+		m := machine(t, `{"providers": {"here": {"api": "ollama"}}}`, nil)
+		exit, out, note := m.real(t.Context(), append([]string{"__complete"}, strings.Split(args, " ")...)...)
+		exits(t, exit, 0, note)
+		has(t, out, "here\tollama")
+	}
+}
+
+func TestIDsThatBreakOffEndTheirDocument(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", maxID+1)
+	for stdin, want := range map[string]int{long: 0, strings.Repeat("gpt-4o\n", guessBlock) + long: guessBlock} {
+		exit, out, note := (&scene{stdin: stdin}).run(t.Context(), "models", "guess", "--json")
+		exits(t, exit, exitUsage, note)
+		var doc struct {
+			Models []guessDoc
+			Error  struct{ Code, Message string }
+		}
+		if err := json.Unmarshal([]byte(out), &doc); err != nil || len(doc.Models) != want || doc.Error.Code != protocol.CodeUsage {
+			t.Errorf("%d models, error %+v, %v", len(doc.Models), doc.Error, err)
+		}
+	}
+}

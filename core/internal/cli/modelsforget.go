@@ -28,7 +28,7 @@ func (s *shell) modelsForget(ctx context.Context, refs []string) error {
 	if err != nil {
 		return err
 	}
-	if !app.Running(env, cfg) {
+	if !s.running(env, cfg) {
 		s.toldForgotten(protocol.ForgottenDoc{Forgotten: []protocol.ForgottenModel{}}, nil)
 		s.note.line("no daemon is running, so there is nothing to forget: what is learned from refusals ends with the daemon")
 		return nil

@@ -46,8 +46,8 @@ func (s *shell) modelsProbe(ctx context.Context, refs []string, ladder bool) err
 	if len(refs) == 0 {
 		return &usageError{words: "no ladder and no primary are set, so there is nothing to probe", hint: s.typed("config", "init") + " proposes them"}
 	}
-	var docs []app.Probed
-	badKey, failed := false, false
+	docs, badKey, failed := []app.Probed{}, false, false
+	s.begun("showing %s tiny pictures", count(len(refs), "model", "models"))
 	err = p.Probe(ctx, cfg, refs, func(x app.Probed) {
 		docs = append(docs, x)
 		badKey, failed = badKey || x.BadKey, failed || x.State == "fail"
@@ -75,11 +75,14 @@ func (s *shell) probedLine(x app.Probed) {
 	if s.json {
 		return
 	}
-	word := x.Vision.Words()
-	if x.State == "fail" {
-		word = "no answer"
+	words := flat(x.Words, reasonRunes)
+	switch {
+	case x.State != "fail":
+		words = x.Vision.Words() + "; " + words
+	case !strings.HasPrefix(words, "no answer"):
+		words = "no answer; " + words
 	}
-	s.out.line("%s: %s; %s (%.1f s)", flat(x.Ref, 0), word, flat(x.Words, reasonRunes), (time.Duration(x.MS) * time.Millisecond).Seconds())
+	s.out.line("%s: %s (%.1f s)", flat(x.Ref, 0), words, (time.Duration(x.MS) * time.Millisecond).Seconds())
 	if x.Hint != "" {
 		s.out.line("  %s", flat(x.Hint, reasonRunes))
 	}
@@ -101,7 +104,7 @@ func (s *shell) forgetSeen(ctx context.Context, cfg *config.Config, docs []app.P
 		}
 	}
 	env, err := s.env("")
-	if err != nil || len(seen) == 0 || !app.Running(env, cfg) {
+	if err != nil || len(seen) == 0 || !s.running(env, cfg) {
 		return
 	}
 	err = s.askingWith(ctx, env, cfg, app.Any, func(l *link) error {
@@ -139,7 +142,11 @@ func (s *shell) modelsRefresh(ctx context.Context, o app.RefreshOptions) error {
 	}
 	doc := map[string]any{"providers": lists}
 	if o.Catalog {
+		s.begun("fetching the newest catalogue with npm")
 		fetched := p.RefreshCatalog(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		doc["catalog"] = fetched
 		if !s.json {
 			s.out.line("the catalogue: %s", flat(fetched.Words, 0))
@@ -154,6 +161,11 @@ func (s *shell) modelsRefresh(ctx context.Context, o app.RefreshOptions) error {
 // discover asks providers for their lists and tells each as it ends.
 func (s *shell) discover(ctx context.Context, p app.Providers, cfg *config.Config, o app.DiscoverOptions) (lists []app.Listing, code int, err error) {
 	lists = []app.Listing{}
+	asked := len(o.Names)
+	if asked == 0 {
+		asked = len(cfg.Providers)
+	}
+	s.begun("asking %s for lists of models", count(asked, "provider", "providers"))
 	err = p.Discover(ctx, cfg, o, func(l app.Listing) {
 		lists = append(lists, l)
 		switch {
@@ -165,6 +177,14 @@ func (s *shell) discover(ctx context.Context, p app.Providers, cfg *config.Confi
 		s.listingLines(l)
 	})
 	return lists, code, err
+}
+
+// begun says on a terminal what is being waited for: the first line of the result may
+// take as long as a model needs to be loaded.
+func (s *shell) begun(format string, args ...any) {
+	if s.terminal(s.note.w) {
+		s.note.line(format+" …", args...)
+	}
 }
 
 // changesShown is how many new, gone or changed ids of a list are named.

@@ -24,13 +24,13 @@ func (t *trial) saw() Finding {
 
 // mixed tells answers of which half are right.
 func (t *trial) mixed() string {
-	words := fmt.Sprintf("it named %d of 4 pictures", t.right())
+	var missed []string
 	for _, r := range t.replies {
 		if r.heard != right {
-			words += ", but " + r.miss()
+			missed = append(missed, r.miss())
 		}
 	}
-	return words
+	return fmt.Sprintf("it named %d of 4 pictures, but %s", t.right(), strings.Join(missed, " and "))
 }
 
 // miss tells a wrong answer.
