@@ -240,3 +240,44 @@ func TestALaterCatalogueCountsAsSoonAsItIsThere(t *testing.T) {
 		}
 	}
 }
+
+// npm puts a program of this name before all others for one test.
+func npm(t *testing.T, script string) {
+	t.Helper()
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "npm"), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func TestTheCatalogueIsFetchedWithTheNpmOfThePerson(t *testing.T) {
+	e := bare(t, nil)
+	p := Providers{Env: e}
+	npm(t, `echo "npm error code ENOTFOUND" >&2; echo "npm error network is away" >&2; exit 1`)
+	if doc := p.RefreshCatalog(t.Context()); doc.State != "fail" || !strings.Contains(doc.Words, catalog.BuiltIn().Version+" stays: npm could not fetch it: npm error network is away") {
+		t.Errorf("%+v", doc)
+	}
+	small := filepath.Join(t.TempDir(), "small.tgz")
+	must(t, os.WriteFile(small, packed(t, "MIT", `{"anthropic": {"claude-x": {"id": "claude-x", "input": ["text"], "contextWindow": 1000, "maxTokens": 100}}}`), 0o600))
+	npm(t, `[ "$1 $2" = "pack `+catalogPackage+`" ] || exit 9; while [ "$1" != --pack-destination ]; do shift; done; cp `+small+` "$2"/`)
+	if doc := p.RefreshCatalog(t.Context()); doc.State != "fail" || !strings.Contains(doc.Words, " stays: ") {
+		t.Errorf("a catalogue of one model took the place of the built-in: %+v", doc)
+	}
+	if _, err := os.Stat(e.catalogFile()); err == nil {
+		t.Error("it was kept")
+	}
+	t.Setenv("PATH", t.TempDir())
+	if doc := p.RefreshCatalog(t.Context()); doc.State != "skip" || !strings.Contains(doc.Words, "there is no npm client") || doc.Models == 0 {
+		t.Errorf("%+v", doc)
+	}
+}
+
+func TestAFetchThatIsStoppedEndsAtOnce(t *testing.T) {
+	npm(t, "sleep 60 & sleep 60")
+	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer stop()
+	began := time.Now()
+	doc := Providers{Env: bare(t, nil)}.RefreshCatalog(ctx)
+	if took := time.Since(began); doc.State != "fail" || took > 20*time.Second {
+		t.Errorf("after %s: %+v", took, doc)
+	}
+}

@@ -28,6 +28,8 @@ const (
 	fetchTime = 2 * time.Minute
 	// packedMost bounds one file of the package, unpacked; models.json has some 12 MB.
 	packedMost = 64 << 20
+	// npmStopTime is how long npm's own children may hold on after it was stopped.
+	npmStopTime = 500 * time.Millisecond
 	// tableLook is how long a look at the fetched catalogue's file holds.
 	tableLook = time.Second
 )
@@ -90,9 +92,10 @@ func fetchCatalog(ctx context.Context, npm string) (*catalog.Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the package: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()                                                                                // a folder of the system's own, which it sweeps too
-	cmd := exec.CommandContext(ctx, npm, "pack", catalogPackage, "--ignore-scripts", "--silent", "--pack-destination", dir) //nolint:gosec // the person's own npm
-	cmd.Dir = dir                                                                                                           // no project's settings
+	defer func() { _ = os.RemoveAll(dir) }() // a folder of the system's own, which it sweeps too
+	//nolint:gosec // the person's own npm
+	cmd := exec.CommandContext(ctx, npm, "pack", catalogPackage, "--ignore-scripts", "--silent", "--pack-destination", dir)
+	cmd.Dir, cmd.WaitDelay = dir, npmStopTime // no project's settings
 	if out, err := cmd.CombinedOutput(); err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("npm was stopped: %w", ctx.Err())
