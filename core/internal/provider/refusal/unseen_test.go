@@ -3,7 +3,6 @@ package refusal
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 // unseen are refusals written down after the shapes were, to see how they do on
@@ -80,16 +79,30 @@ func TestRefusalsThatNobodyHadInMind(t *testing.T) {
 	}
 }
 
-// TestALongBodyIsReadInTime: a hostile body must not hold up the turn.
-func TestALongBodyIsReadInTime(t *testing.T) {
+// hostile are pieces that make much work when they are repeated.
+var hostile = []string{"image not ", "not image_url ", "图片不", "{\"a\":", "no model ", "'text', ", "\\u", "bild nicht, "}
+
+// A hostile body must not hold up the turn: what stands behind the bound is not read.
+func TestNothingIsReadBehindTheBound(t *testing.T) {
 	t.Parallel()
-	for _, piece := range []string{"image not ", "not image_url ", "图片不", "{\"a\":", "no model ", "'text', ", "\\u", "bild nicht, "} {
-		began := time.Now()
-		Read(Refusal{Status: 400, Words: strings.Repeat(piece, 1<<20/len(piece))})
-		took := time.Since(began)
-		t.Logf("%q took %v", piece, took)
-		if took > 5*time.Second {
-			t.Errorf("%q took %v", piece, took)
+	const blind = " This model does not support image input"
+	if got := Read(Refusal{Status: 400, Words: strings.Repeat("x", maxSaid-len(blind)) + blind}); got.Class != Blind {
+		t.Errorf("within the bound it is read as %q", got.Class)
+	}
+	for _, piece := range append(hostile, "x") {
+		if got := Read(Refusal{Status: 400, Words: strings.Repeat(piece, maxSaid/len(piece)+1) + blind}); got.Class == Blind && strings.Contains(got.Phrase, "support") {
+			t.Errorf("%q: read behind the bound: %q", piece, got.Phrase)
 		}
+	}
+}
+
+func BenchmarkHostile(b *testing.B) {
+	for _, piece := range hostile {
+		words := strings.Repeat(piece, 1<<20/len(piece))
+		b.Run(piece, func(b *testing.B) {
+			for b.Loop() {
+				Read(Refusal{Status: 400, Words: words})
+			}
+		})
 	}
 }
