@@ -281,3 +281,11 @@ func TestAFetchThatIsStoppedEndsAtOnce(t *testing.T) {
 		t.Errorf("after %s: %+v", took, doc)
 	}
 }
+
+func TestNPMGetsNoKeysOfModels(t *testing.T) {
+	t.Parallel()
+	got := withoutKeys([]string{"PATH=/bin", "OPENAI_API_KEY=k", "GOOGLE_API_KEY=k", "MY_OWN_API_KEY=k", "NPM_TOKEN=n", "HOME=/h"})
+	if strings.Join(got, " ") != "PATH=/bin NPM_TOKEN=n HOME=/h" {
+		t.Errorf("%q", got)
+	}
+}

@@ -12,12 +12,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/catalog"
+	"github.com/relo-dev/relo/core/internal/found"
 	"github.com/relo-dev/relo/core/internal/httpwire"
 )
 
@@ -96,6 +98,7 @@ func fetchCatalog(ctx context.Context, npm string) (*catalog.Table, error) {
 	//nolint:gosec // the person's own npm
 	cmd := exec.CommandContext(ctx, npm, "pack", catalogPackage, "--ignore-scripts", "--silent", "--pack-destination", dir)
 	cmd.Dir, cmd.WaitDelay = dir, npmStopTime // no project's settings
+	cmd.Env = withoutKeys(os.Environ())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("npm was stopped: %w", ctx.Err())
@@ -112,6 +115,17 @@ func fetchCatalog(ctx context.Context, npm string) (*catalog.Table, error) {
 	}
 	defer func() { _ = f.Close() }() // read only
 	return readPackage(f)
+}
+
+// withoutKeys leaves the variables out in which models' keys usually are: a program that
+// fetches a package needs none of them.
+func withoutKeys(env []string) []string {
+	usual := found.Variables()
+	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		_, is := usual[name]
+		return is || strings.HasSuffix(name, "_API_KEY")
+	})
 }
 
 func lastLine(out string, err error) string {
