@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/catalog"
+	"github.com/relo-dev/relo/core/internal/httpwire"
 	"github.com/relo-dev/relo/core/internal/provider"
 	"github.com/relo-dev/relo/core/internal/provider/exchange"
 	"github.com/relo-dev/relo/core/internal/secret"
@@ -61,6 +62,9 @@ func Ask(ctx context.Context, e Endpoint, last Report, now time.Time) (Report, e
 			err = &provider.Error{
 				Kind: provider.KindStalled, Provider: e.Name, Words: fmt.Sprintf("it gave no whole list of models within %d seconds", int(askTime.Seconds())), Cause: err,
 			}
+		}
+		if e, ok := errors.AsType[*provider.Error](err); ok && errors.Is(err, httpwire.ErrIdle) {
+			e.Words = fmt.Sprintf("it said nothing for %d seconds", int(idleTime.Seconds()))
 		}
 		return Report{}, err
 	}

@@ -312,3 +312,21 @@ func TestWhoStopsAskingIsNotKept(t *testing.T) {
 		t.Errorf("%v after %s", err, time.Since(began))
 	}
 }
+
+// mute is a transport whose answer never comes.
+type mute struct{}
+
+func (mute) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+func TestASilentEndpointIsSaidToBeSilent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, err := Ask(t.Context(), Endpoint{Name: "p", Wire: "openai-chat", URL: "http://mute.example/v1", HTTP: &http.Client{Transport: mute{}}}, Report{}, time.Now())
+		if !provider.Is(err, provider.KindStalled) || !strings.Contains(err.Error(), "it said nothing for 10 seconds") {
+			t.Errorf("%v", err)
+		}
+	})
+}
