@@ -281,12 +281,12 @@ func (c *core) Status(ctx context.Context) (protocol.StatusDoc, error) {
 
 // Stop asks the daemon to end: its agents are laid aside at their next safe point.
 func (c *core) Stop(ctx context.Context) (protocol.StatusDoc, error) {
-	doc, err := c.Status(ctx)
-	if err != nil {
-		return doc, err
-	}
 	if c.exit == nil {
-		return doc, &protocol.Error{Code: protocol.CodeUsage, Message: "this is no daemon: it runs one job and ends with it", Hint: "relo cancel ends the job"}
+		return protocol.StatusDoc{}, &protocol.Error{Code: protocol.CodeUsage, Message: "this is no daemon: it runs one job and ends with it", Hint: "relo cancel ends the job"}
+	}
+	doc, err := c.Status(ctx)
+	if err != nil { // no reason to stay, least of all when it is ending already
+		c.log.Warn().Err(err).Msg("the daemon ends, and could not count its jobs")
 	}
 	c.exit.ask()
 	return doc, nil
