@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -116,22 +118,31 @@ func (x *terminal) types(keys ...string) { x.tmux(append([]string{"send-keys"}, 
 // shows waits until the terminal shows every part, and gives what it shows.
 func (x *terminal) shows(parts ...string) string {
 	x.t.Helper()
+	return x.until(fmt.Sprintf("%q is not shown", parts), func(text string) bool {
+		return !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(text, p) })
+	})
+}
+
+// hides waits until the terminal shows a part no more.
+func (x *terminal) hides(part string) {
+	x.t.Helper()
+	x.until(fmt.Sprintf("%q is still shown", part), func(text string) bool { return !strings.Contains(text, part) })
+}
+
+func (x *terminal) until(words string, fits func(text string) bool) string {
+	x.t.Helper()
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
 	end := time.After(20 * time.Second)
 	for {
 		text := x.tmux("capture-pane", "-p", "-S", "-100")
-		all := true
-		for _, p := range parts {
-			all = all && strings.Contains(text, p)
-		}
-		if all {
+		if fits(text) {
 			return text
 		}
 		select {
 		case <-look.C:
 		case <-end:
-			x.t.Fatalf("%q is not shown:\n%s", parts, text)
+			x.t.Fatalf("%s:\n%s", words, text)
 		}
 	}
 }
@@ -158,6 +169,7 @@ func TestLiveViewOnARealTerminal(t *testing.T) {
 	x.shows("attempt 1 on here/eyes: hard", "? help\n")
 	x.tmux("resize-window", "-x", "80", "-y", "24")
 	x.types("Escape")
+	x.hides("> o Draw the card") // until then the next key would make one of the two: Alt-s
 	x.types("s")
 	x.types("-l", "finish")
 	x.shows("say to the job: finish_")
