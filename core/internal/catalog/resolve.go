@@ -81,7 +81,7 @@ func Resolve(s Sources) Model {
 	guess, isChat := vision.Guess(id)
 	known, _ := s.table().Find(s.API, s.URL, id)
 	m := Model{
-		Ref: s.Ref, Provider: name, ID: id, Chat: isChat, Tools: true, Private: s.Private, TakesPictures: s.TakesPictures,
+		Ref: s.Ref, Provider: name, ID: id, Chat: isChat, Tools: true, Private: s.Private && listedOf(s).Remote == "", TakesPictures: s.TakesPictures,
 		Context: cmp.Or(s.Set.Context, listedOf(s).Context, known.Context), MaxOutput: cmp.Or(s.Set.MaxOutput, listedOf(s).MaxOutput, known.MaxOutput),
 		Listed: s.Listed != nil,
 	}
