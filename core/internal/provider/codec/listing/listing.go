@@ -57,7 +57,10 @@ func Read(body []byte) (Page, error) {
 		}
 		p.Shape = name
 		p.read(list)
-		p.Next, p.Param = top.next()
+		if p.Next, p.Param = top.next(); len(p.Next) > maxNext {
+			p.Next, p.Param = "", ""
+			p.Notes = append(p.Notes, "the list goes on, at a place whose name is too long to ask for")
+		}
 		if name == "data" {
 			p.enrich(top["models"])
 		}
@@ -88,7 +91,7 @@ func (p *Page) read(list []json.RawMessage) {
 			p.Notes = append(p.Notes, fmt.Sprintf("the list has %d models; the first %d were read", len(list), MaxModels))
 			break
 		}
-		f := objectOf(raw)
+		f := entryOf(raw)
 		id := f.id()
 		switch {
 		case id == "":
@@ -136,7 +139,7 @@ func (p *Page) enrich(raw json.RawMessage) {
 		at[p.Models[i].ID] = &p.Models[i]
 	}
 	for _, one := range list[:min(len(list), MaxModels)] {
-		f := objectOf(one)
+		f := entryOf(one)
 		m := at[f.id()]
 		if m == nil {
 			continue
@@ -151,9 +154,13 @@ func (p *Page) enrich(raw json.RawMessage) {
 // be shown and sent.
 func (f fields) id() string {
 	for _, name := range []string{"id", "key", "model", "name", "modelId"} {
-		id := f.text(name)
-		if id == "" {
+		raw := f[name]
+		if len(raw) == 0 || string(raw) == "null" {
 			continue
+		}
+		id := f.text(name)
+		if id == "" { // of another type, or empty: a name for people is none to ask by instead
+			return ""
 		}
 		if name == "name" || f.text("owned_by") == "google" {
 			id = strings.TrimPrefix(id, "models/") // Gemini, in its own list and in its OpenAI-shaped one
@@ -198,12 +205,12 @@ func (f fields) model(id string) provider.Listed {
 // objects reads a list of objects; odd ones are left out.
 func (f fields) objects(path string) []fields {
 	var list []json.RawMessage
-	if json.Unmarshal(f.at(path), &list) != nil {
+	if raw := f[path]; !begins(raw, "[") || json.Unmarshal(raw, &list) != nil {
 		return nil
 	}
 	var out []fields
 	for _, raw := range list {
-		if o := objectOf(raw); o != nil {
+		if o := entryOf(raw); o != nil {
 			out = append(out, o)
 		}
 	}
@@ -227,22 +234,11 @@ func ReadShow(body []byte, m *provider.Listed) error {
 		m.Chat = new(slices.Contains(list, "completion"))
 	}
 	info := objectOf(f["model_info"])
-	projector := ""
-	if len(objectOf(f["projector_info"])) > 0 {
-		projector = "projector_info"
-	}
-	for name := range info {
-		if strings.HasSuffix(name, ".context_length") {
-			if n := (fields{"n": info[name]}).tokens("n"); n > 0 {
-				m.Context = n
-			}
-		}
-		if projector == "" && strings.Contains(name, ".vision.") {
-			projector = "model_info"
-		}
-	}
-	if m.Sight == vision.Unknown && projector != "" {
+	if projector := f.projector(info); m.Sight == vision.Unknown && projector != "" {
 		m.Sight, m.Field = vision.Sees, projector
+	}
+	if n := info.shownContext(); n > 0 {
+		m.Context = n
 	}
 	if set := contextSet.FindStringSubmatch(f.text("parameters")); set != nil {
 		if n, err := strconv.Atoi(set[1]); err == nil && n > 0 && n <= maxTokens {
@@ -255,13 +251,48 @@ func ReadShow(body []byte, m *provider.Listed) error {
 	return nil
 }
 
+// projector names where Ollama shows that a model has a part for pictures; empty: nowhere.
+func (f fields) projector(info fields) string {
+	if len(objectOf(f["projector_info"])) > 0 {
+		return "projector_info"
+	}
+	for name := range info {
+		if strings.Contains(name, ".vision.") {
+			return "model_info"
+		}
+	}
+	return ""
+}
+
+// shownContext reads the length of the context in Ollama's model_info, where each name
+// begins with an architecture. The model's own counts; when it is not said, the longest
+// that is not of a part for pictures or sound, so that the same answer is read the same.
+func (f fields) shownContext() int {
+	const length = ".context_length"
+	var arch string
+	if json.Unmarshal(f["general.architecture"], &arch) == nil {
+		if n := (fields{"n": f[arch+length]}).tokens("n"); n > 0 {
+			return n
+		}
+	}
+	most := 0
+	for name, raw := range f {
+		if strings.HasSuffix(name, length) && !strings.Contains(name, ".vision.") && !strings.Contains(name, ".audio.") {
+			most = max(most, fields{"n": raw}.tokens("n"))
+		}
+	}
+	return most
+}
+
 // ReadProps completes the entry of the one model that llama.cpp has loaded with its
 // /props (its server's README): modalities, the context in use, what the template can.
 func ReadProps(body []byte, m *provider.Listed) error {
-	var f fields
-	if err := json.Unmarshal(body, &f); err != nil {
+	var top fields
+	if err := json.Unmarshal(body, &top); err != nil {
 		return fmt.Errorf("the server's properties cannot be read: %w", err)
 	}
+	f := fields{}
+	f.open(top, "", levels)
 	if yes, said := f.yes("modalities.vision"); said {
 		m.Sight, m.Field = vision.Of(yes), "modalities.vision"
 	}
