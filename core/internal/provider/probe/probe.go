@@ -73,7 +73,7 @@ func (o Options) withDefaults() Options {
 // failure of the connection or a refusal for another reason is Failed, with Unknown
 // sight. A model that did not see is asked once more without the picture, to tell
 // whether the picture was lost on the way. At most five requests are sent, one after
-// the other; six when a refusal in doubtful words comes after answers.
+// the other.
 func Run(ctx context.Context, ask Ask, o Options) Finding {
 	t := &trial{ask: ask, o: o.withDefaults()}
 	f := t.run(ctx)
