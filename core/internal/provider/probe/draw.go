@@ -20,7 +20,7 @@ import (
 type card struct {
 	question string
 	name     string // what is right: red, 7
-	what     string // for people: a red picture, the digit 7
+	what     string // for people: the colour red, the digit 7
 	img      image.Image
 	hear     func(said string) heard
 }
@@ -47,7 +47,7 @@ func drawColour(r *rand.Rand, before []card) card {
 	c := colours[n]
 	return card{
 		question: "Which colour fills this picture? Answer with the one word.",
-		name:     c.name, what: "a " + c.name + " picture",
+		name:     c.name, what: "the colour " + c.name,
 		img:  uniform(c.is),
 		hear: func(said string) heard { return hearColour(said, c.name) },
 	}
