@@ -57,7 +57,7 @@ func (a *asker) anthropic() string {
 // be taken for one of OAuth, and refused.
 func (a *asker) google(ctx context.Context, plain string) (Report, error) {
 	own := a.e
-	own.Wire, own.URL = "gemini", a.root()+"/v1beta"
+	own.Wire, own.URL = "gemini", a.root()+"/v1beta?"+a.query
 	r, err := newAsker(own, a.last).ask(ctx)
 	if err != nil && notHere(err) {
 		return a.first(ctx, plain)
@@ -124,6 +124,19 @@ func (a *asker) more(ctx context.Context, url string, page listing.Page, r *Repo
 	}
 }
 
+// fetch asks under the limits, with the query that the address has.
+func (a *asker) fetch(ctx context.Context, f exchange.Fetch) (exchange.Fetched, error) {
+	if a.query != "" {
+		sign := "?"
+		if strings.Contains(f.URL, "?") {
+			sign = "&"
+		}
+		f.URL += sign + a.query
+	}
+	f.Idle, f.Most = idleTime, maxPage
+	return a.client.Fetch(ctx, f)
+}
+
 // maxTag in bytes; a longer mark is not kept.
 const maxTag = 256
 
@@ -136,7 +149,7 @@ func tagOf(h http.Header) string {
 
 // page reads one page.
 func (a *asker) page(ctx context.Context, url string, header map[string]string) (exchange.Fetched, listing.Page, error) {
-	got, err := a.client.Fetch(ctx, exchange.Fetch{URL: url, Header: header, Idle: idleTime, Most: maxPage})
+	got, err := a.fetch(ctx, exchange.Fetch{URL: url, Header: header})
 	if err != nil {
 		return got, listing.Page{}, err
 	}
@@ -161,7 +174,7 @@ func (a *asker) llama(ctx context.Context, list string) (Report, error) {
 	if err != nil || len(r.Models) != 1 { // a router of many models speaks for none
 		return r, err
 	}
-	got, err := a.client.Fetch(ctx, exchange.Fetch{URL: a.root() + "/props", Idle: idleTime, Most: maxPage})
+	got, err := a.fetch(ctx, exchange.Fetch{URL: a.root() + "/props"})
 	if err == nil {
 		err = listing.ReadProps(got.Body, &r.Models[0])
 	}
@@ -223,7 +236,7 @@ func (a *asker) show(ctx context.Context, m *provider.Listed) error {
 	if err != nil {
 		return fmt.Errorf("ask about %s: %w", m.ID, err)
 	}
-	got, err := a.client.Fetch(ctx, exchange.Fetch{URL: a.root() + "/api/show", Body: body, Idle: idleTime, Most: maxPage})
+	got, err := a.fetch(ctx, exchange.Fetch{URL: a.root() + "/api/show", Body: body})
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,10 @@ type Report struct {
 func Ask(ctx context.Context, e Endpoint, last Report, now time.Time) (Report, error) {
 	all, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
+	if e.HTTP == nil {
+		e.HTTP = httpwire.NewClient()
+		defer e.HTTP.CloseIdleConnections() // a day passes before it is asked again
+	}
 	a := newAsker(e, last)
 	r, err := a.ask(all)
 	if err != nil {
@@ -113,9 +117,11 @@ func hostOf(raw string) string {
 
 // asker asks one endpoint.
 type asker struct {
-	e      Endpoint
-	last   Report
-	client *exchange.Client
+	e       Endpoint
+	last    Report
+	client  *exchange.Client
+	address string // of the config, without its query
+	query   string // that of the address: it goes with every question, as with model calls
 }
 
 // newAsker sends the key as the wire wants it. Gemini takes it in a header of its own,
@@ -128,9 +134,12 @@ func newAsker(e Endpoint, last Report) *asker {
 	case "gemini":
 		w.KeyHeader, w.KeyPrefix = googleKey, ""
 	}
-	return &asker{e: e, last: last, client: exchange.New(exchange.Options{
+	a := &asker{e: e, last: last, client: exchange.New(exchange.Options{
 		Provider: e.Name, BaseURL: e.URL, Key: e.Key, KeyRef: e.KeyRef, Headers: e.Headers, HTTP: e.HTTP,
 	}, w)}
+	a.address, _, _ = strings.Cut(strings.TrimSpace(e.URL), "#")
+	a.address, a.query, _ = strings.Cut(a.address, "?")
+	return a
 }
 
 // googleKey is the header in which Gemini's own API takes its key.
@@ -148,7 +157,16 @@ func notHere(err error) bool {
 		return true
 	}
 	e, ok := errors.AsType[*provider.Error](err)
-	return ok && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented)
+	if !ok {
+		return false
+	}
+	switch e.Status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return true
+	case http.StatusOK:
+		return e.Fault == provider.FaultPage // an app in the browser answers so at any path that is not its own
+	}
+	return false
 }
 
 // errNoList is of an answer that holds no list of models.
@@ -157,7 +175,7 @@ var errNoList = errors.New("no list of models")
 // base is the address below which the paths are, without an ending that names one of
 // the wire's own endpoints.
 func (a *asker) base() string {
-	base := strings.TrimRight(strings.TrimSpace(a.e.URL), "/")
+	base := strings.TrimRight(a.address, "/")
 	for _, end := range []string{"/chat/completions", "/messages", "/responses"} {
 		base = strings.TrimSuffix(base, end)
 	}
@@ -174,6 +192,7 @@ func (a *asker) root() string {
 	return base
 }
 
+// withQuery sets parameters of a URL.
 func withQuery(raw string, pairs ...string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
