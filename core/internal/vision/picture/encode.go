@@ -13,6 +13,7 @@ import (
 // work is one decoded picture and what is wanted of it.
 type work struct {
 	src   image.Image
+	name  string
 	seen  *sight
 	data  []byte          // the file
 	crop  image.Rectangle // of the upright picture
@@ -28,14 +29,17 @@ type encoded struct {
 	notes         []string
 }
 
-// encode crops, scales, turns and encodes; a PNG or JPEG that needs none of it
-// is passed on with its pixels byte for byte.
-func (p *Preparer) encode(ctx context.Context, job work) (encoded, error) {
+// render decodes, crops, scales, turns and encodes; a PNG or JPEG that needs none of
+// it is passed on with its pixels byte for byte.
+func (p *Preparer) render(ctx context.Context, job work) (_ encoded, err error) {
+	if job.src, err = p.decode(ctx, job.data, job.seen, job.name); err != nil {
+		return encoded{}, err
+	}
 	w, h := fit(job.crop.Dx(), job.crop.Dy(), job.edge)
 	if sent, ok := p.pass(job, w, h); ok {
 		return sent, nil
 	}
-	img, err := job.render(ctx, w, h)
+	img, err := job.scaled(ctx, w, h)
 	if err != nil {
 		return encoded{}, err
 	}
@@ -110,15 +114,15 @@ func (p *Preparer) shrink(ctx context.Context, job work, img *image.NRGBA, notes
 		}
 		w, h = max(1, w*4/5), max(1, h*4/5)
 		var err error
-		if img, err = job.render(ctx, w, h); err != nil {
+		if img, err = job.scaled(ctx, w, h); err != nil {
 			return encoded{}, err
 		}
 	}
 	return encoded{}, refuse(TooComplex, "the picture does not get small enough to be sent; ask for a region of it")
 }
 
-// render gives the wanted part, upright and w × h.
-func (job work) render(ctx context.Context, w, h int) (*image.NRGBA, error) {
+// scaled gives the wanted part, upright and w × h.
+func (job work) scaled(ctx context.Context, w, h int) (*image.NRGBA, error) {
 	o := job.seen.orientation
 	b := job.src.Bounds()
 	r := stored(job.crop, o, b.Dx(), b.Dy()).Add(b.Min)

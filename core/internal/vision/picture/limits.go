@@ -35,6 +35,29 @@ const (
 	maxLinks = 40
 	// unzipped of a gzip file is enough to see whether it is an SVG.
 	unzipped = 4 << 10
+	// hereBytes and hereMemory are what a picture may have, in its file and decoded, to be
+	// decoded in the calling process.
+	hereBytes  = 256 << 10
+	hereMemory = 4 << 20
+	// childMemory that a child may write to: maxMemory, the file, what is sent, and
+	// the program itself; the design promises 400 MiB a picture.
+	childMemory = 480 << 20
+	// childHeap is where a child's garbage collector begins to work hard.
+	childHeap = 360 << 20
+	// childCPU for one picture. The slowest sort that is let in, a progressive JPEG
+	// of 36 megapixels and 64 scans, was measured well below it.
+	childCPU = 20 * time.Second
+	// childIdle is how much unused memory a waiting child may hold.
+	childIdle = 48 << 20
+	// childPictures a child prepares before another takes its place, so that nothing
+	// that a decoder may have left behind grows for ever.
+	childPictures = 5000
+	// childRest is how long an idle child is kept: a start costs some hundredths of a second.
+	childRest = time.Minute
+	// childWords of what a dying child says are kept, in bytes.
+	childWords = 4 << 10
+	// exitCPU is the exit code of a child that used up its CPU time.
+	exitCPU = 9
 	// readable is the reduction beyond which small text is lost: at 2 a letter
 	// of 16 pixels is still 8 high.
 	readable = 2.0

@@ -55,6 +55,12 @@ func (s *sight) memory() int64 {
 	return need
 }
 
+// small tells whether a picture is decoded in the calling process: of a sort whose cost
+// its header bounds, and so little that a child would cost more than it saves.
+func (s *sight) small(size int) bool {
+	return size <= hereBytes && s.memory() <= hereMemory && !s.layered && s.frames <= 1
+}
+
 // notes tell what was done to the source, for the agent and the person.
 func (s *sight) notes() []string {
 	var notes []string

@@ -31,7 +31,9 @@ type Options struct {
 	MaxScans  int                    // most scans of a JPEG
 	MaxSent   int                    // most encoded bytes
 	MaxTime   time.Duration          // for one picture
+	MaxCPU    time.Duration          // computing for one picture, where a child does it
 	AtOnce    int                    // pictures prepared at the same time
+	Children  *Children              // who decodes what is not small; nil: everything is done in this process
 }
 
 func (o Options) withDefaults() Options {
@@ -42,6 +44,7 @@ func (o Options) withDefaults() Options {
 	o.MaxScans = cmp.Or(o.MaxScans, maxScans)
 	o.MaxSent = cmp.Or(o.MaxSent, maxSent)
 	o.MaxTime = cmp.Or(o.MaxTime, maxTime)
+	o.MaxCPU = cmp.Or(o.MaxCPU, childCPU)
 	o.AtOnce = cmp.Or(o.AtOnce, maxAtOnce)
 	if o.Tracked == nil {
 		o.Tracked = func(string) bool { return false }
@@ -128,48 +131,63 @@ func (p *Preparer) enter(ctx context.Context) (context.Context, func(), error) {
 
 // prepare does everything behind the opening: look, decode, orient, crop, scale, encode.
 func (p *Preparer) prepare(ctx context.Context, data []byte, name string, params Params) (vision.Picture, vision.Meta, error) {
-	meta := vision.Meta{Path: name}
-	fail := func(err error) (vision.Picture, vision.Meta, error) { return vision.Picture{}, meta, err }
+	job, meta, err := p.plan(data, name, params)
+	if err != nil {
+		return vision.Picture{}, meta, err
+	}
+	if p.opts.Children != nil && !job.seen.small(len(data)) {
+		pic, done, err := p.opts.Children.prepare(ctx, p.order(name, params), data)
+		if err != nil {
+			return vision.Picture{}, meta, err
+		}
+		return pic, done, nil
+	}
+	sent, err := p.render(ctx, job)
+	if err != nil {
+		return vision.Picture{}, meta, err
+	}
+	return finish(sent, job, &meta), meta, nil
+}
 
+// plan reads the header, holds it against the limits and says what is wanted.
+func (p *Preparer) plan(data []byte, name string, params Params) (work, vision.Meta, error) {
+	meta := vision.Meta{Path: name}
 	edge := cmp.Or(params.MaxEdge, p.opts.MaxEdge)
 	if edge < MinMaxEdge || edge > MaxMaxEdge {
-		return fail(refuse(BadRegion, "maxEdge is %d; give a number from %d to %d", edge, MinMaxEdge, MaxMaxEdge))
+		return work{}, meta, refuse(BadRegion, "maxEdge is %d; give a number from %d to %d", edge, MinMaxEdge, MaxMaxEdge)
 	}
 	seen, err := look(data, name)
 	if err != nil {
-		return fail(err)
+		return work{}, meta, err
 	}
 	if err := p.allow(seen, len(data), name); err != nil {
-		return fail(err)
+		return work{}, meta, err
 	}
 	upright := seen.upright()
 	meta.Format, meta.Source = seen.kind, upright
 	crop, whole, err := cropOf(params.Region, upright, &meta)
 	if err != nil {
-		return fail(err)
+		return work{}, meta, err
 	}
-	img, err := p.decode(ctx, data, seen, name)
-	if err != nil {
-		return fail(err)
-	}
-	job := work{src: img, seen: seen, data: data, crop: crop, whole: whole, edge: edge}
-	sent, err := p.encode(ctx, job)
-	if err != nil {
-		return fail(err)
-	}
-	pic := finish(sent, crop, &meta, seen)
-	return pic, meta, nil
+	return work{seen: seen, data: data, name: name, crop: crop, whole: whole, edge: edge}, meta, nil
+}
+
+// order is what a child is asked.
+func (p *Preparer) order(name string, params Params) order {
+	o := p.opts
+	return order{name, params, limits{o.MaxEdge, o.MaxPixels, o.MaxMemory, o.MaxScans, o.MaxSent, o.MaxCPU}}
 }
 
 // finish tells in meta what is sent.
-func finish(sent encoded, crop image.Rectangle, meta *vision.Meta, seen *sight) vision.Picture {
+func finish(sent encoded, job work, meta *vision.Meta) vision.Picture {
+	crop := job.crop
 	sum := sha256.Sum256(sent.bytes)
 	meta.SHA256 = hex.EncodeToString(sum[:])
 	meta.MediaType, meta.Bytes = sent.mediaType, len(sent.bytes)
 	meta.Sent = vision.Size{Width: sent.width, Height: sent.height}
 	meta.Scale = vision.Scale{X: float64(crop.Dx()) / float64(sent.width), Y: float64(crop.Dy()) / float64(sent.height)}
 	meta.ApproxTokens = max(1, sent.width*sent.height/tokenPixels)
-	meta.Notes = append(append(meta.Notes, seen.notes()...), sent.notes...)
+	meta.Notes = append(append(meta.Notes, job.seen.notes()...), sent.notes...)
 	return vision.Picture{
 		SHA256: meta.SHA256, MediaType: sent.mediaType, Width: sent.width, Height: sent.height, Bytes: sent.bytes,
 	}

@@ -1,0 +1,71 @@
+package picture
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// Serve is the child: it prepares the pictures that come over in, one after
+// another, and writes each answer to out, until in ends. It limits its own
+// memory and CPU first; when it cannot, it does not begin. The process it runs
+// in must do nothing else.
+func Serve(in io.Reader, out io.Writer) error {
+	debug.SetMemoryLimit(childHeap)
+	if err := limitProcess(childMemory); err != nil {
+		return err
+	}
+	for {
+		var o order
+		data, err := readFrame(in, &o, maxBytes)
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := limitCPU(o.Limits.MaxCPU); err != nil {
+			return err
+		}
+		answer, body := fill(o, data)
+		data = nil
+		if err := writeFrame(out, answer, body); err != nil {
+			return err
+		}
+		rest()
+	}
+}
+
+// fill carries one order out.
+func fill(o order, data []byte) (reply, []byte) {
+	ctx, cancel := context.WithTimeout(context.Background(), maxTime+time.Second) // the parent kills at its own deadline
+	defer cancel()
+	p := New(o.Limits.options())
+	pic, meta, err := p.prepare(ctx, data, o.Name, o.Params)
+	answer := reply{Picture: pic, Meta: meta}
+	if e, ok := errors.AsType[*Error](err); ok {
+		answer.Code, answer.Message = e.Code, e.Message
+		if e.cause != nil {
+			answer.Cause = e.cause.Error()
+		}
+	} else if err != nil {
+		answer.Code, answer.Message, answer.Cause = Corrupt, "the picture could not be prepared", err.Error()
+	}
+	return answer, pic.Bytes
+}
+
+// rest gives memory back that a large picture took, while nobody waits.
+func rest() {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if m.HeapSys-m.HeapReleased > childIdle {
+		debug.FreeOSMemory()
+	}
+}
+
+func (l limits) options() Options {
+	return Options{MaxEdge: l.MaxEdge, MaxPixels: l.MaxPixels, MaxMemory: l.MaxMemory, MaxScans: l.MaxScans, MaxSent: l.MaxSent, MaxCPU: l.MaxCPU}
+}
