@@ -8,10 +8,14 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/relo-dev/relo/core/internal/app"
 	"github.com/relo-dev/relo/core/internal/cli"
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == app.PictureChild { // a child that decodes has no use for anything else
+		os.Exit(cli.ServePictures(os.Stdin, os.Stdout, os.Stderr))
+	}
 	os.Exit(run())
 }
 

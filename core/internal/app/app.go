@@ -19,6 +19,9 @@ type Env struct {
 	Dir    string // the folder the command runs in; a project's config is looked for there
 	Stderr io.Writer
 	Flags  map[string]string // config values by path
+	// Program is this program's own file, which it starts again to decode pictures in;
+	// empty: they are decoded in this process.
+	Program string
 }
 
 // With gives the same place with one variable changed.

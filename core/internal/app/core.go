@@ -58,6 +58,7 @@ type core struct {
 	conn      *bus.Conn
 	service   *bus.Service
 	rehearsal *rehearsal.Server
+	darkroom  *Darkroom
 	closers   []func() error
 }
 
@@ -106,6 +107,8 @@ func (c *core) open(ctx context.Context, k kind) error {
 		return err
 	}
 	c.later(logFile.Close)
+	c.darkroom = NewDarkroom(c.env)
+	c.later(c.darkroom.Close)
 	if c.store, err = store.Open(ctx, c.env.recordDir()); err != nil {
 		return err
 	}
@@ -170,7 +173,7 @@ func (c *core) conduct(ctx context.Context, k kind) error {
 	cash := &money{Store: c.store}
 	parts := orchestrator.Parts{
 		Journal: c.store, Outbox: c.store, Album: c.store, Repos: c.repos, Rules: c.settings.rules, Log: c.log,
-		Models: gateway.New(c.settings.shelf, cash, c.store, c.log, time.Now), Prepare: prepareAttachment, Lanes: noLanes{},
+		Models: gateway.New(c.settings.shelf, cash, c.store, c.log, time.Now), Prepare: c.darkroom.attachment, Lanes: noLanes{},
 	}
 	if c.conn != nil {
 		parts.Lanes = lanes{c.conn, c.server}

@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -38,8 +40,54 @@ func (shop) Sweep(attempt string) { toolbox.KillMarked(attempt) }
 // pictures prepares files of one attempt's workspace.
 type pictures struct{ p *picture.Preparer }
 
-func newPictures(never []string, tracked func(name string) bool) orchestrator.Pictures {
-	return pictures{picture.New(picture.Options{Never: never, Tracked: tracked})}
+// PictureChild is the command that makes a process of this program a child that
+// prepares pictures.
+const PictureChild = "picture-child"
+
+// Darkroom makes pictures ready for one process; everything in the process shares
+// its children.
+type Darkroom struct{ children *picture.Children }
+
+// NewDarkroom opens a darkroom. It starts nothing before a picture needs it.
+func NewDarkroom(e Env) *Darkroom {
+	if e.Program == "" {
+		return &Darkroom{}
+	}
+	return &Darkroom{picture.NewChildren(func() (*exec.Cmd, error) {
+		// Killed by its owner, whose deadline is of one picture. No variable of the
+		// environment is its business.
+		cmd := exec.Command(sameProgram(e.Program), PictureChild) //nolint:gosec,noctx // this program itself
+		cmd.Env, cmd.Dir = []string{}, "/"
+		return cmd, nil
+	})}
+}
+
+// sameProgram is a name of a running program's own file that holds when another
+// version was put in its place meanwhile; a child of that one might not understand it.
+func sameProgram(path string) string {
+	const running = "/proc/self/exe"
+	if own, err := os.Readlink(running); err == nil && own == path {
+		return running
+	}
+	return path
+}
+
+// Preparer is a picture.Preparer with the darkroom's children.
+func (d *Darkroom) Preparer(o picture.Options) *picture.Preparer {
+	o.Children = d.children
+	return picture.New(o)
+}
+
+// Close ends the children.
+func (d *Darkroom) Close() error {
+	if d.children != nil {
+		d.children.Close()
+	}
+	return nil
+}
+
+func (d *Darkroom) open(never []string, tracked func(name string) bool) orchestrator.Pictures {
+	return pictures{d.Preparer(picture.Options{Never: never, Tracked: tracked})}
 }
 
 // pictureError gives a refusal's code to the conductor, which does not know the
@@ -69,11 +117,11 @@ func (x pictures) Prepare(ctx context.Context, dir, name string, region *vision.
 	return p, meta, err
 }
 
-// prepareAttachment makes a picture in memory ready for the planner.
-func prepareAttachment(data []byte, name string, maxEdge int, never []string) (vision.Picture, vision.Meta, error) {
+// attachment makes a picture in memory ready for the planner.
+func (d *Darkroom) attachment(data []byte, name string, maxEdge int, never []string) (vision.Picture, vision.Meta, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), attachmentTime)
 	defer cancel()
-	return picture.New(picture.Options{Never: never}).PrepareBytes(ctx, data, name, picture.Params{MaxEdge: maxEdge})
+	return d.Preparer(picture.Options{Never: never}).PrepareBytes(ctx, data, name, picture.Params{MaxEdge: maxEdge})
 }
 
 // attachmentTime bounds the preparation of one attachment.

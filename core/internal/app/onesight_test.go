@@ -327,7 +327,7 @@ func (s *sightStage) start() {
 	cash := &money{Store: record}
 	s.orch = orchestrator.New(orchestrator.Options{Lease: time.Minute, Subject: func(string) string { return "" }}, orchestrator.Parts{
 		Journal: record, Outbox: record, Album: record, Lanes: sightLanes{s.box}, Repos: sightRepo{}, Rules: s.rules, Log: zerolog.Nop(),
-		Models: gateway.New(s.shelf, cash, record, zerolog.Nop(), time.Now), Prepare: prepareAttachment,
+		Models: gateway.New(s.shelf, cash, record, zerolog.Nop(), time.Now), Prepare: new(Darkroom).attachment,
 	})
 	cash.orch = s.orch
 	if err := s.orch.Start(s.t.Context()); err != nil {
@@ -335,7 +335,7 @@ func (s *sightStage) start() {
 	}
 	s.t.Cleanup(s.orch.Stop)
 	w := orchestrator.NewWorker(orchestrator.WorkerOptions{ID: "w", Dir: filepath.Join(s.home, "work"), Slots: 1}, orchestrator.WorkerParts{
-		Home: s.orch, Phone: sightPhone{s.orch, record}, Mailbox: sightMailbox{s.box}, Trees: sightTrees{}, Shop: shop{}, Pictures: newPictures,
+		Home: s.orch, Phone: sightPhone{s.orch, record}, Mailbox: sightMailbox{s.box}, Trees: sightTrees{}, Shop: shop{}, Pictures: new(Darkroom).open,
 		Engines: engines(), Log: zerolog.Nop(),
 	})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))

@@ -53,12 +53,12 @@ type join struct {
 	Level string `json:"level"`
 }
 
-func newWorker(e Env, conn *bus.Conn, j join, orphan time.Duration, log zerolog.Logger) *orchestrator.Worker {
+func newWorker(e Env, d *Darkroom, conn *bus.Conn, j join, orphan time.Duration, log zerolog.Logger) *orchestrator.Worker {
 	home := client.New(conn)
 	return orchestrator.NewWorker(
 		orchestrator.WorkerOptions{ID: j.ID, Dir: j.Dir, Slots: j.Slots, Orphan: orphan},
 		orchestrator.WorkerParts{
-			Home: home, Phone: home, Mailbox: mailbox{conn}, Trees: newTrees(e), Shop: shop{}, Pictures: newPictures, Engines: engines(), Log: log,
+			Home: home, Phone: home, Mailbox: mailbox{conn}, Trees: newTrees(e), Shop: shop{}, Pictures: d.open, Engines: engines(), Log: log,
 		})
 }
 
@@ -84,7 +84,7 @@ func (c *core) hireHere(ctx context.Context) (stop func() error, err error) {
 			return nil, errors.Join(err, stop())
 		}
 		conns = append(conns, conn)
-		w := newWorker(c.env, conn, join{ID: id, Dir: filepath.Join(c.env.worktrees(), id), Slots: 1}, 0, c.log)
+		w := newWorker(c.env, c.darkroom, conn, join{ID: id, Dir: filepath.Join(c.env.worktrees(), id), Slots: 1}, 0, c.log)
 		work.Go(func() {
 			if err := w.Run(ctx); err != nil {
 				c.log.Error().Str("worker", id).Err(err).Msg("a worker ended")
@@ -252,9 +252,10 @@ func Work(ctx context.Context, e Env, joinFile string) error {
 	if err != nil {
 		return errors.Join(err, closer.Close(), lock.Close())
 	}
-	err = newWorker(e, conn, j, orphanTime, log).Run(ctx)
+	dark := NewDarkroom(e)
+	err = newWorker(e, dark, conn, j, orphanTime, log).Run(ctx)
 	conn.Close()
-	return errors.Join(err, closer.Close(), lock.Close())
+	return errors.Join(err, dark.Close(), closer.Close(), lock.Close())
 }
 
 // takeWorkerLock holds the worker's name for as long as this process lives.

@@ -204,7 +204,11 @@ func (s *shell) env(dir string) (app.Env, error) {
 		}
 		dir = here
 	}
-	return app.Env{Getenv: s.getenv, Dir: dir, Stderr: s.note}, nil
+	program, err := s.executable()
+	if err != nil {
+		program = "" // pictures are decoded in this process then
+	}
+	return app.Env{Getenv: s.getenv, Dir: dir, Stderr: s.note, Program: program}, nil
 }
 
 // forgiving gives the person's configuration to a command that only reaches the

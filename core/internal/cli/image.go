@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relo-dev/relo/core/internal/app"
 	"github.com/relo-dev/relo/core/internal/vision"
 	"github.com/relo-dev/relo/core/internal/vision/picture"
 )
@@ -75,7 +77,9 @@ func (s *shell) image(ctx context.Context, f imageFlags, paths []string) error {
 	if err != nil {
 		return errors.Join(err, roots.Close())
 	}
-	p := picture.New(picture.Options{Never: cfg.Pictures.Never, MaxEdge: cfg.Pictures.MaxEdge})
+	dark := app.NewDarkroom(env)
+	defer func() { _ = dark.Close() }() // it never fails
+	p := dark.Preparer(picture.Options{Never: cfg.Pictures.Never, MaxEdge: cfg.Pictures.MaxEdge})
 	shown, refused := []preparedDoc{}, []refusedDoc{}
 	for _, path := range paths {
 		pic, meta, err := p.Prepare(ctx, roots, path, params)
@@ -173,4 +177,14 @@ func keep(dir, path string, index int, pic vision.Picture) (string, error) {
 		return "", fmt.Errorf("write the prepared picture: %w", err)
 	}
 	return file, nil
+}
+
+// ServePictures makes this process a child that prepares pictures (app.PictureChild),
+// and gives its exit code.
+func ServePictures(in io.Reader, out, errs io.Writer) int {
+	if err := picture.Serve(in, out); err != nil {
+		_, _ = fmt.Fprintln(errs, err) // for the parent's log
+		return exitError
+	}
+	return 0
 }
