@@ -1,0 +1,202 @@
+package pngwrite
+
+import (
+	"bytes"
+	"context"
+	"hash/adler32"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// The zlib stream's first bytes (deflate, 32 KiB window, no dictionary) and its last block, empty.
+const (
+	zlibHead = "\x78\x01"
+	zlibTail = "\x03\x00"
+)
+
+// strip is some rows that are filtered and packed by themselves.
+type strip struct {
+	first, rows int
+	bytes       int // of its filtered rows
+	plan        plan
+	warm        int // rows of the strip before whose bytes are packed with the same eyes
+	packed      *bytes.Buffer
+	adler       uint32
+	cost        int // in the file, chunk included
+}
+
+// cut divides the rows. Where depends on the picture's size only, how on its content.
+func cut(src *source) []*strip {
+	line := src.rowBytes() + 1
+	rows := max(1, stripBytes/line)
+	n := max(1, (src.h+rows/2)/rows)
+	strips := make([]*strip, n)
+	for i := range strips {
+		from, to := i*src.h/n, (i+1)*src.h/n
+		s := &strip{first: from, rows: to - from, bytes: (to - from) * line}
+		s.plan = choose(look(src, from, to), src.form)
+		if i > 0 && s.plan.level > 0 && s.plan.filter == none && strips[i-1].plan.filter == none {
+			s.warm = min(windowBytes/line, strips[i-1].rows)
+		}
+		strips[i] = s
+	}
+	return strips
+}
+
+// pack packs all strips with as many goroutines as there are cores, the costliest first, and stops
+// when their cost is certain to be more than room. It gives the cost of all, or of what was
+// enough to be too much.
+func pack(ctx context.Context, src *source, strips []*strip, room int) (int, error) {
+	order := slices.Clone(strips)
+	slices.SortStableFunc(order, func(a, b *strip) int { return b.plan.guess - a.plan.guess })
+	total := int64(len(zlibHead) + len(zlibTail) + 4)
+	for _, s := range strips {
+		total += int64(s.least())
+	}
+	var next, sum atomic.Int64
+	sum.Store(total)
+	work := func() error {
+		w := workers.Get().(*worker)
+		defer workers.Put(w)
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(order) || sum.Load() > int64(room) {
+				return nil
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := w.pack(src, order[i]); err != nil {
+				return err
+			}
+			sum.Add(int64(order[i].cost - order[i].least()))
+		}
+	}
+	errs := make([]error, min(runtime.GOMAXPROCS(0), len(order)))
+	var wg sync.WaitGroup
+	for i := range errs[1:] {
+		wg.Go(func() { errs[i+1] = work() })
+	}
+	errs[0] = work()
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return 0, err
+		}
+	}
+	return int(sum.Load()), nil
+}
+
+// least is a cost that the strip has for certain.
+func (s *strip) least() int {
+	if s.plan.level == flate.HuffmanOnly {
+		return chunkCost + s.bytes/8 // a code has at least one bit
+	}
+	return chunkCost
+}
+
+// release gives the strips' buffers back.
+func release(strips []*strip) {
+	for _, s := range strips {
+		if s.packed != nil {
+			buffers.Put(s.packed)
+			s.packed = nil
+		}
+	}
+}
+
+var (
+	buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+	workers = sync.Pool{New: func() any { return &worker{packers: map[int]*flate.Writer{}} }}
+)
+
+// worker is what packing a strip needs again and again. Its size is bounded by the strip's.
+type worker struct {
+	lines   []byte // filtered rows
+	raw     []byte // two rows
+	packers map[int]*flate.Writer
+}
+
+func (w *worker) pack(src *source, s *strip) error {
+	line := src.rowBytes() + 1
+	w.lines = grown(w.lines, (s.warm+s.rows)*line)
+	w.filter(src, s)
+	fresh := w.lines[s.warm*line:]
+	s.adler = adler32.Checksum(fresh)
+	s.packed = buffers.Get().(*bytes.Buffer)
+	s.packed.Reset()
+	p, err := w.packer(s.plan.level)
+	if err != nil {
+		return err
+	}
+	p.ResetDict(s.packed, w.lines[:s.warm*line])
+	if _, err := p.Write(fresh); err != nil {
+		return err
+	}
+	if err := p.Flush(); err != nil {
+		return err
+	}
+	s.cost = chunkCost + s.packed.Len()
+	return nil
+}
+
+// filter fills w.lines with the strip's rows, after the warm ones before it.
+func (w *worker) filter(src *source, s *strip) {
+	n := src.rowBytes()
+	rest := w.lines
+	if s.plan.filter == none {
+		for y := s.first - s.warm; y < s.first+s.rows; y++ {
+			rest[0] = byte(none)
+			src.row(rest[1:n+1], y)
+			rest = rest[n+1:]
+		}
+		return
+	}
+	w.raw = grown(w.raw, 2*n)
+	row, before := w.raw[:n], w.raw[n:]
+	clear(before)
+	if s.first > 0 {
+		src.row(before, s.first-1)
+	}
+	for y := s.first; y < s.first+s.rows; y++ {
+		src.row(row, y)
+		rest[0] = byte(s.plan.filter)
+		s.plan.filter.apply(rest[1:n+1], row, before, src.form.depth())
+		rest = rest[n+1:]
+		row, before = before, row
+	}
+}
+
+func (w *worker) packer(level int) (*flate.Writer, error) {
+	if p := w.packers[level]; p != nil {
+		return p, nil
+	}
+	p, err := flate.NewWriter(io.Discard, level)
+	if err == nil {
+		w.packers[level] = p
+	}
+	return p, err
+}
+
+// grown is b with length n; what it held is lost when it was too short.
+func grown(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, n)
+	}
+	return b[:n]
+}
+
+// joinAdler gives the Adler-32 of two runs of bytes from theirs; n is the second's length.
+// Each half counts modulo 65521; the second's high half lacks n times the first's low half.
+func joinAdler(first, second uint32, n int) uint32 {
+	const mod = 65521
+	low := uint64(first&0xffff) + mod - 1 // what the first run adds to each of the second's sums
+	a := (low + uint64(second&0xffff)) % mod
+	b := (uint64(first>>16) + uint64(second>>16) + low%mod*(uint64(n)%mod)) % mod
+	return uint32(b<<16 | a)
+}

@@ -1,3 +1,0 @@
-package pngwrite
-
-import _ "github.com/klauspost/compress/flate" // what rows are packed with
