@@ -16,36 +16,47 @@ type plan struct {
 // sample is what some rows of a strip show.
 type sample struct {
 	bytes  int          // of the whole strip
-	pixels int          // looked at
-	equal  int          // of them like the one to the left
-	weight [filters]int // of the rows under each filter
-	bits   float64      // entropy a byte under the lightest filter
+	seen   int          // bytes looked at
+	pixels int          // that have a left neighbour
+	equal  int          // of them like that neighbour
+	weight [filters]int // of the rows under each filter; not weighed for flat ones
 }
 
-// look takes the sample of rows from up to to.
-func look(src *source, from, to int) sample {
+// look takes the sample of the rows from first up to last.
+func look(src *source, first, last int) sample {
 	n, depth := src.rowBytes(), src.form.depth()
 	buf := make([]byte, 3*n)
 	row, before, out := buf[:n], buf[n:2*n], buf[2*n:]
-	s := sample{bytes: n * (to - from)}
-	var counts [filters][256]int
-	for y := from + min(sampleStep, to-from)/2; y < to; y += sampleStep {
+	s := sample{bytes: n * (last - first)}
+	start := first + min(sampleStep, last-first)/2
+	for y := start; y < last; y += sampleStep {
+		src.row(row, y)
+		s.seen += n
+		s.pixels += src.w - 1
+		s.equal += equals(row, depth)
+	}
+	if s.share() >= flatShare || src.form == indexed {
+		return s
+	}
+	for y := start; y < last; y += sampleStep {
 		src.row(row, y)
 		if y > 0 {
 			src.row(before, y-1)
 		}
-		s.pixels += src.w - 1
-		s.equal += equals(row, depth)
-		for f := range filters {
+		for f := sub; f < filters; f++ {
 			f.apply(out, row, before, depth)
 			s.weight[f] += weight(out)
-			for _, b := range out {
-				counts[f][b]++
-			}
 		}
 	}
-	s.bits = entropy(&counts[s.lightest()])
 	return s
+}
+
+// share is how many of the pixels are like the one to their left.
+func (s *sample) share() float64 {
+	if s.pixels == 0 {
+		return 1
+	}
+	return float64(s.equal) / float64(s.pixels)
 }
 
 // lightest is the filter that left the least.
@@ -59,18 +70,23 @@ func (s *sample) lightest() filter {
 	return best
 }
 
-// choose decides from a sample.
+// bits guesses what a byte under the lightest filter is worth: differences of photos lie about
+// zero like a Laplace distribution, whose entropy is log2(2e) and the logarithm of its mean.
+func (s *sample) bits() float64 {
+	mean := float64(s.weight[s.lightest()]) / float64(max(1, s.seen))
+	return min(8, max(0.2, math.Log2(2*math.E*mean)))
+}
+
+// choose decides from a sample: colours of a palette and flat rows as they are, by matches; photos
+// as differences, by codes alone; what is between as differences, by quick matches.
 func choose(s sample, f form) plan {
-	share := 1.0
-	if s.pixels > 0 {
-		share = float64(s.equal) / float64(s.pixels)
-	}
+	share := s.share()
 	if f == indexed || share >= flatShare {
 		return plan{filter: none, level: flatLevel, guess: int(float64(s.bytes) * (1 - share) / 2)}
 	}
-	p := plan{filter: s.lightest(), level: flate.HuffmanOnly, guess: int(float64(s.bytes) * s.bits / 8)}
+	p := plan{filter: s.lightest(), level: flate.HuffmanOnly, guess: int(float64(s.bytes) * s.bits() / 8)}
 	if share >= photoShare {
-		p.level, p.guess = 1, p.guess*3/4
+		p.level = mixedLevel
 	}
 	return p
 }
@@ -99,19 +115,4 @@ func equals(row []byte, depth int) int {
 		}
 	}
 	return n
-}
-
-// entropy is the bits a byte that counts are worth.
-func entropy(counts *[256]int) float64 {
-	total := 0
-	for _, c := range counts {
-		total += c
-	}
-	sum := 0.0
-	for _, c := range counts {
-		if c > 0 {
-			sum -= float64(c) * math.Log2(float64(c)/float64(total))
-		}
-	}
-	return sum / max(1, float64(total))
 }

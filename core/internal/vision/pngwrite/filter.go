@@ -90,9 +90,9 @@ func paethScalar(dst, row, left, above, corner []byte) {
 	}
 }
 
-// weight is the sum of the bytes of filtered row as distances from zero, the usual measure of how
-// well a filter did.
-func weight(row []byte) int {
+// weightScalar is the sum of the bytes of a filtered row as distances from zero, the usual measure
+// of how well a filter did.
+func weightScalar(row []byte) int {
 	total := 0
 	for _, b := range row {
 		d := int(int8(b))

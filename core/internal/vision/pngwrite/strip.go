@@ -3,7 +3,6 @@ package pngwrite
 import (
 	"bytes"
 	"context"
-	"hash/adler32"
 	"io"
 	"runtime"
 	"slices"
@@ -127,7 +126,7 @@ func (w *worker) pack(src *source, s *strip) error {
 	w.lines = grown(w.lines, (s.warm+s.rows)*line)
 	w.filter(src, s)
 	fresh := w.lines[s.warm*line:]
-	s.adler = adler32.Checksum(fresh)
+	s.adler = adler(fresh)
 	s.packed = buffers.Get().(*bytes.Buffer)
 	s.packed.Reset()
 	p, err := w.packer(s.plan.level)
@@ -189,14 +188,4 @@ func grown(b []byte, n int) []byte {
 		return make([]byte, n)
 	}
 	return b[:n]
-}
-
-// joinAdler gives the Adler-32 of two runs of bytes from theirs; n is the second's length.
-// Each half counts modulo 65521; the second's high half lacks n times the first's low half.
-func joinAdler(first, second uint32, n int) uint32 {
-	const mod = 65521
-	low := uint64(first&0xffff) + mod - 1 // what the first run adds to each of the second's sums
-	a := (low + uint64(second&0xffff)) % mod
-	b := (uint64(first>>16) + uint64(second>>16) + low%mod*(uint64(n)%mod)) % mod
-	return uint32(b<<16 | a)
 }
