@@ -1,0 +1,149 @@
+package jpegread
+
+import "encoding/binary"
+
+// zigzag are the places of a block's coefficients, row by row, in the order of the file: T.81 figure 5.
+var zigzag = [64]uint8{
+	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
+	12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
+	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+	58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+}
+
+// spans is how many coefficients are between the beginnings of two blocks in a row's memory, by the side of their
+// pixels. Where not all are kept, the first after those kept takes what is thrown away.
+var spans = [9]int{8: 64, 4: 32, 2: 8, 1: 2}
+
+// placesOf gives where each coefficient, in the order of the file, lies in a block of side×side.
+func placesOf(side int) *[64]uint8 {
+	p := &[64]uint8{}
+	for k, z := range zigzag {
+		x, y := int(z)&7, int(z)>>3
+		if x < side && y < side {
+			p[k] = uint8(y*side + x)
+		} else {
+			p[k] = uint8(side * side)
+		}
+	}
+	return p
+}
+
+// readDC reads the difference of a block's mean, T.81 F.2.2.1.
+func (s *scan) readDC(p *scanPart) error {
+	b := &s.bits
+	if b.count < 32 {
+		b.refill()
+	}
+	if p.dc == nil {
+		return damaged("no Huffman table")
+	}
+	e := p.dc.lut[b.acc>>(64-lutBits)]
+	size, n := int(e>>8), int(e&0xff)
+	if n == 0 {
+		var symbol byte
+		if symbol, n = p.dc.symbol(b.acc); n == 0 {
+			return damaged("no such Huffman code")
+		}
+		size = int(symbol)
+	}
+	if size > 16 {
+		return damaged("a DC value too large")
+	}
+	t := b.acc << (n & 63)
+	p.pred += extend(int32(t>>1>>(63-size)), size)
+	b.acc = t << (size & 63)
+	b.count -= n + size
+	return nil
+}
+
+// readBlock reads one block of p into out, its coefficients times their quantisers. last is the place, in
+// the order of the file, of the last one that may differ from 0.
+func (s *scan) readBlock(p *scanPart, out *[64]int16) (last int, err error) {
+	if err := s.readDC(p); err != nil {
+		return 0, err
+	}
+	mean := int64(p.pred) * int64(p.quant[0])
+	s.wild |= mean ^ int64(int16(mean))
+	out[0] = int16(mean)
+	if s.eobRun > 0 {
+		s.eobRun--
+		return 0, nil
+	}
+	if p.ac == nil {
+		return 0, damaged("no Huffman table")
+	}
+	return s.readAC(p, out)
+}
+
+// readAC reads a block's other coefficients, T.81 F.2.2.2. What image/jpeg lets pass is let pass: a run beyond the
+// block's end ends it, and a run of blocks without coefficients, which is for progressive files.
+func (s *scan) readAC(p *scanPart, out *[64]int16) (last int, err error) {
+	lut, quant, place := &p.ac.lut, p.quant, p.place
+	data, pos, acc, count, wild := s.data, s.pos, s.acc, s.count, s.wild
+	k := 1
+	for k < 64 {
+		if count < 32 {
+			if uint(pos) < uint(len(data)) && len(data)-pos >= 8 {
+				if w := binary.BigEndian.Uint64(data[pos:]); !hasFF(w) {
+					acc |= w >> (count & 63)
+					pos += (63 - count) >> 3
+					count |= 56
+					goto full
+				}
+			}
+			s.pos, s.acc, s.count = pos, acc, count
+			s.refill()
+			pos, acc, count = s.pos, s.acc, s.count
+		}
+	full:
+		e := lut[acc>>(64-lutBits)]
+		n := int(e & 0xff)
+		run, v := int(e>>8&0xff), int64(int32(e)>>16)
+		if uint(n-1) >= needBits-1 {
+			var symbol byte
+			if n == 0 {
+				if symbol, n = p.ac.symbol(acc); n == 0 {
+					return 0, damaged("no such Huffman code")
+				}
+			} else {
+				symbol, n = byte(e>>16), n&^needBits
+			}
+			run = int(symbol >> 4)
+			size := int(symbol & 15)
+			if size == 0 && run < 15 {
+				run, v = endOfBlock, int64(run)
+			} else if k+run < 64 {
+				v = int64(extend(int32(acc<<(n&63)>>1>>((63-size)&63)), size))
+				n += size
+			}
+		}
+		k += run
+		if k >= 64 {
+			s.pos, s.acc, s.count, s.wild = pos, acc, count, wild
+			s.endBlock(p, run, int(v), n)
+			return k - run - 1, nil
+		}
+		acc <<= n & 63
+		count -= n
+		v *= int64(quant[k&63])
+		wild |= v ^ int64(int16(v))
+		out[place[k&63]&63] = int16(v)
+		k++
+	}
+	s.pos, s.acc, s.count, s.wild = pos, acc, count, wild
+	return 63, nil
+}
+
+// endBlock takes the code of n bits at which a block ends: a sign of its end, of several blocks' ends (value is
+// the number of bits that count them), or a run that leads beyond it, whose value is then not read.
+func (s *scan) endBlock(p *scanPart, run, value, n int) {
+	if run != endOfBlock {
+		_, n = p.ac.symbol(s.acc)
+	}
+	s.acc <<= n & 63
+	s.count -= n
+	if run == endOfBlock && value > 0 {
+		s.eobRun = 1<<value | int(s.take(value))
+		s.eobRun--
+	}
+}

@@ -1,0 +1,46 @@
+package jpegread
+
+import (
+	"context"
+	"fmt"
+	"image"
+)
+
+// Reader is one JPEG whose headers were read. It may be asked several times, also by several goroutines.
+type Reader struct {
+	data          []byte
+	width, height int
+}
+
+// Open reads the headers up to the first scan. ok is false for what is left to the standard decoder: damaged headers,
+// sides of 0, four components, RGB (Adobe's transform 0 or the component names R, G, B, without a JFIF header).
+func Open(data []byte) (r *Reader, ok bool) {
+	d := decoder{cursor: cursor{data: data}, headersOnly: true}
+	if err := d.walk(); err != nil || !d.ours() {
+		return nil, false
+	}
+	return &Reader{data: data, width: d.width, height: d.height}, true
+}
+
+// Size is the full size in pixels, before EXIF orientation.
+func (r *Reader) Size() (width, height int) { return r.width, r.height }
+
+// Decode gives the picture at 1/denom of its size (denom 1, 2, 4 or 8), sides rounded up: *image.Gray or *image.YCbCr.
+// The ratio of chroma to luma is the file's, but a chroma plane that the file halves both ways is not
+// halved again while its own blocks hold the detail: 4:2:0 at a half is 4:4:4.
+// The error wraps ErrDamaged, ErrOther or is ctx's own; there is never half a picture. ctx is asked once a row of MCUs.
+func (r *Reader) Decode(ctx context.Context, denom int) (image.Image, error) {
+	switch denom {
+	case 1, 2, 4, 8:
+	default:
+		return nil, fmt.Errorf("decode a JPEG at 1/%d: only 1, 2, 4 and 8 are known", denom)
+	}
+	d := decoder{cursor: cursor{data: r.data}, ctx: ctx, denom: denom}
+	if err := d.walk(); err != nil {
+		return nil, fmt.Errorf("decode a JPEG at 1/%d: %w", denom, err)
+	}
+	if !d.ours() {
+		return nil, ErrOther
+	}
+	return d.picture(), nil
+}
