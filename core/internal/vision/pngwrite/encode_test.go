@@ -26,8 +26,12 @@ func flat(m image.Image) []byte {
 			switch m := m.(type) {
 			case *image.NRGBA:
 				c = m.NRGBAAt(x, y)
-			case *image.Paletted: // its colours are color.NRGBA or opaque color.RGBA
-				c = color.NRGBAModel.Convert(m.At(x, y)).(color.NRGBA)
+			case *image.RGBA: // what the decoder gives for RGB
+				p := m.RGBAAt(x, y)
+				c = color.NRGBA{p.R, p.G, p.B, p.A}
+			case *image.Gray:
+				v := m.GrayAt(x, y).Y
+				c = color.NRGBA{v, v, v, 255}
 			default:
 				c = color.NRGBAModel.Convert(m.At(x, y)).(color.NRGBA)
 			}

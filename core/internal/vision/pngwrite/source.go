@@ -210,7 +210,7 @@ type place struct {
 
 // find gives c's place, or the free one where it would go.
 func (t *colours) find(c uint32) *place {
-	for i := c * 0x9e3779b1 >> 22; ; i = (i + 1) & 1023 {
+	for i := c * colourPrime >> 22; ; i = (i + 1) & 1023 {
 		if p := &t[i]; p.used == 0 || p.colour == c {
 			return p
 		}

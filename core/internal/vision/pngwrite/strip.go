@@ -39,7 +39,7 @@ func cut(src *source) []*strip {
 		from, to := i*src.h/n, (i+1)*src.h/n
 		s := &strip{first: from, rows: to - from, bytes: (to - from) * line}
 		s.plan = choose(look(src, from, to), src.form)
-		if i > 0 && s.plan.level > 0 && s.plan.filter == none && strips[i-1].plan.filter == none {
+		if i > 0 && s.plan.filter == none && strips[i-1].plan.filter == none {
 			s.warm = min(windowBytes/line, strips[i-1].rows)
 		}
 		strips[i] = s
@@ -93,7 +93,7 @@ func pack(ctx context.Context, src *source, strips []*strip, room int) (int, err
 
 // least is a cost that the strip has for certain.
 func (s *strip) least() int {
-	if s.plan.level == flate.HuffmanOnly {
+	if s.plan.way == coding {
 		return chunkCost + s.bytes/8 // a code has at least one bit
 	}
 	return chunkCost
@@ -111,37 +111,54 @@ func release(strips []*strip) {
 
 var (
 	buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-	workers = sync.Pool{New: func() any { return &worker{packers: map[int]*flate.Writer{}} }}
+	workers = sync.Pool{New: func() any { return new(worker) }}
 )
 
 // worker is what packing a strip needs again and again. Its size is bounded by the strip's.
 type worker struct {
 	lines   []byte // filtered rows
 	raw     []byte // two rows
-	packers map[int]*flate.Writer
+	matcher *matcher
+	flates  [coding + 1]*flate.Writer
 }
 
 func (w *worker) pack(src *source, s *strip) error {
 	line := src.rowBytes() + 1
-	w.lines = grown(w.lines, (s.warm+s.rows)*line)
+	all := (s.warm + s.rows) * line
+	w.lines = grown(w.lines, all+slack)
+	clear(w.lines[all:])
 	w.filter(src, s)
-	fresh := w.lines[s.warm*line:]
-	s.adler = adler(fresh)
+	s.adler = adler(w.lines[s.warm*line : all])
 	s.packed = buffers.Get().(*bytes.Buffer)
 	s.packed.Reset()
-	p, err := w.packer(s.plan.level)
-	if err != nil {
-		return err
-	}
-	p.ResetDict(s.packed, w.lines[:s.warm*line])
-	if _, err := p.Write(fresh); err != nil {
-		return err
-	}
-	if err := p.Flush(); err != nil {
+	if s.plan.way == matching {
+		if w.matcher == nil {
+			w.matcher = new(matcher)
+		}
+		s.packed.Write(w.matcher.lines(w.lines, s.warm*line, line, src.form.depth()))
+	} else if err := w.flate(s, w.lines[:s.warm*line], w.lines[s.warm*line:all]); err != nil {
 		return err
 	}
 	s.cost = chunkCost + s.packed.Len()
 	return nil
+}
+
+// flate packs rows after warm ones.
+func (w *worker) flate(s *strip, warm, rows []byte) error {
+	p := w.flates[s.plan.way]
+	if p == nil {
+		level := [...]int{general: generalLevel, quick: quickLevel, coding: flate.HuffmanOnly}[s.plan.way]
+		var err error
+		if p, err = flate.NewWriter(io.Discard, level); err != nil {
+			return err
+		}
+		w.flates[s.plan.way] = p
+	}
+	p.ResetDict(s.packed, warm)
+	if _, err := p.Write(rows); err != nil {
+		return err
+	}
+	return p.Flush()
 }
 
 // filter fills w.lines with the strip's rows, after the warm ones before it.
@@ -169,17 +186,6 @@ func (w *worker) filter(src *source, s *strip) {
 		rest = rest[n+1:]
 		row, before = before, row
 	}
-}
-
-func (w *worker) packer(level int) (*flate.Writer, error) {
-	if p := w.packers[level]; p != nil {
-		return p, nil
-	}
-	p, err := flate.NewWriter(io.Discard, level)
-	if err == nil {
-		w.packers[level] = p
-	}
-	return p, err
 }
 
 // grown is b with length n; what it held is lost when it was too short.
