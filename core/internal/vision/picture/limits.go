@@ -34,7 +34,18 @@ const (
 	// maxLinks followed by hand, as many as Linux follows.
 	maxLinks = 40
 	// unzipped of a gzip file is enough to see whether it is an SVG.
-	unzipped = 4 << 10
+	unzipped = 16 << 10
+	// documentHead of a file is enough to find the first element of a document:
+	// licences and lists of entities stand before it.
+	documentHead = 64 << 10
+	// maxPointer bounds a Git LFS pointer ("must be smaller than 1024 bytes",
+	// git-lfs/git-lfs docs/spec.md).
+	maxPointer = 1024
+	// maxGitFile bounds the small files by which git finds its folders.
+	maxGitFile = 4 << 10
+	// freshly written files are read twice, because a file system's clock steps by up to a
+	// hundredth of a second (CONFIG_HZ=100) and shows no second write within one step.
+	freshly = 50 * time.Millisecond
 	// hereBytes and hereMemory are what a picture may have, in its file and decoded, to be
 	// decoded in the calling process.
 	hereBytes  = 256 << 10

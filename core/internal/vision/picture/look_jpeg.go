@@ -1,6 +1,9 @@
 package picture
 
-import "bytes"
+import (
+	"bytes"
+	"iter"
+)
 
 // The markers of a JPEG (ITU-T T.81, table B.1).
 const (
@@ -19,38 +22,45 @@ type jpegSegment struct {
 	body, entropy []byte
 }
 
-// jpegSegments lists the markers from SOI to EOI; complete is false when EOI is
-// missing. Bytes between markers belong to none and are counted in junk.
-func jpegSegments(data []byte) (segments []jpegSegment, junk int, complete bool) {
+// jpegSegments walks the markers from SOI to EOI, which is missing in what is cut
+// off. It holds none of them: a file of 40 MiB can have millions. Bytes between
+// markers belong to none and are counted in junk.
+func jpegSegments(data []byte, junk *int) iter.Seq[jpegSegment] {
+	return func(yield func(jpegSegment) bool) { walkJPEG(data, junk, yield) }
+}
+
+func walkJPEG(data []byte, junk *int, yield func(jpegSegment) bool) {
 	at := 2 // behind SOI
 	for {
 		gap := bytes.IndexByte(data[min(at, len(data)):], 0xff)
 		if gap < 0 {
-			return segments, junk, false
+			return
 		}
-		junk += gap
+		*junk += gap
 		at += gap + 1
 		for at < len(data) && data[at] == 0xff { // fill bytes
-			at, junk = at+1, junk+1
+			at, *junk = at+1, *junk+1
 		}
 		if at >= len(data) {
-			return segments, junk, false
+			return
 		}
 		marker := data[at]
 		at++
 		switch {
 		case marker == mEOI:
-			return append(segments, jpegSegment{marker: mEOI}), junk + len(data) - at, true
+			*junk += len(data) - at
+			yield(jpegSegment{marker: mEOI})
+			return
 		case marker == 0 || marker == mTEM || marker >= mRST0 && marker <= mSOI:
-			junk += 2
+			*junk += 2
 			continue
 		}
 		if at+2 > len(data) {
-			return segments, junk, false
+			return
 		}
 		length := int(be16(data[at:]))
 		if length < 2 || at+length > len(data) {
-			return segments, junk, false
+			return
 		}
 		seg := jpegSegment{marker: marker, body: data[at+2 : at+length]}
 		at += length
@@ -58,7 +68,9 @@ func jpegSegments(data []byte) (segments []jpegSegment, junk int, complete bool)
 			end := at + entropyLength(data[at:])
 			seg.entropy, at = data[at:end], end
 		}
-		segments = append(segments, seg)
+		if !yield(seg) {
+			return
+		}
 	}
 }
 
@@ -82,10 +94,12 @@ func entropyLength(data []byte) int {
 
 func lookJPEG(data []byte, name string) (*sight, error) {
 	s := &sight{kind: "jpeg", orientation: 1}
-	segments, junk, complete := jpegSegments(data)
+	junk, complete := 0, false
 	frames, adobe, exif, scans := 0, false, false, progress{}
-	for _, seg := range segments {
+	for seg := range jpegSegments(data, &junk) {
 		switch {
+		case seg.marker == mEOI:
+			complete = true
 		case seg.marker == mSOS:
 			s.scans++
 			scans.scan(seg.body)
@@ -190,9 +204,9 @@ func keptSegment(seg jpegSegment) (body []byte, keep bool) {
 
 // stripJPEG keeps what pixels need, the coded pixels byte for byte, and nothing else.
 func stripJPEG(data []byte) []byte {
-	segments, _, _ := jpegSegments(data)
+	junk := 0
 	out := append(make([]byte, 0, len(data)), 0xff, mSOI)
-	for _, seg := range segments {
+	for seg := range jpegSegments(data, &junk) {
 		body, keep := keptSegment(seg)
 		if !keep {
 			continue

@@ -1,6 +1,9 @@
 package picture
 
-import "hash/crc32"
+import (
+	"hash/crc32"
+	"iter"
+)
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
@@ -16,23 +19,21 @@ var pngPixels = map[string]bool{"IHDR": true, "PLTE": true, "tRNS": true, "IDAT"
 // pngProfiles are the chunks that say what the colours mean.
 var pngProfiles = map[string]bool{"iCCP": true, "cICP": true, "gAMA": true, "cHRM": true, "mDCv": true, "cLLi": true}
 
-// pngChunks lists the chunks up to IEND; complete is false when it is missing
-// or a chunk ends behind the file.
-func pngChunks(data []byte) (chunks []pngChunk, complete bool) {
-	for at := len(pngSignature); at+12 <= len(data); {
-		length := int64(be32(data[at:]))
-		end := int64(at) + 12 + length
-		if end > int64(len(data)) {
-			return chunks, false
+// pngChunks walks the chunks up to IEND. It holds none of them: a file of 40 MiB can have millions.
+func pngChunks(data []byte) iter.Seq[pngChunk] {
+	return func(yield func(pngChunk) bool) {
+		for at := len(pngSignature); at+12 <= len(data); {
+			end := int64(at) + 12 + int64(be32(data[at:]))
+			if end > int64(len(data)) {
+				return
+			}
+			c := pngChunk{string(data[at+4 : at+8]), at, int(end)}
+			if !yield(c) || c.kind == "IEND" {
+				return
+			}
+			at = c.end
 		}
-		c := pngChunk{string(data[at+4 : at+8]), at, int(end)}
-		chunks = append(chunks, c)
-		if c.kind == "IEND" {
-			return chunks, true
-		}
-		at = c.end
 	}
-	return chunks, false
 }
 
 // body is the chunk's data without length, type and checksum.
@@ -56,14 +57,13 @@ func lookPNG(data []byte, name string) (*sight, error) {
 	if s.width == 0 || s.height == 0 || s.width*s.height > maxPixels {
 		return s, nil // the limits speak before the rest of the file is read
 	}
-	chunks, complete := pngChunks(data)
-	if !complete {
-		return nil, corrupt(name, "the PNG is cut off")
-	}
-	for _, c := range chunks {
+	complete, turned := false, false
+	for c := range pngChunks(data) {
 		switch {
 		case c.kind == "eXIf":
-			s.orientation = tiffOrientation(c.body(data))
+			if !turned { // there may be one only (PNG, third edition, 11.3.4.6); the first counts, as everywhere
+				turned, s.orientation = true, tiffOrientation(c.body(data))
+			}
 			s.hidden.metadata = true
 		case c.kind == "acTL" && len(c.body(data)) >= 4:
 			s.frames = int(be32(c.body(data)))
@@ -76,9 +76,13 @@ func lookPNG(data []byte, name string) (*sight, error) {
 		if !c.sound(data) {
 			return nil, corrupt(name, "a checksum of the PNG is wrong")
 		}
+		if c.kind == "IEND" {
+			complete = true
+			s.hidden.metadata = s.hidden.metadata || c.end < len(data)
+		}
 	}
-	if chunks[len(chunks)-1].end < len(data) {
-		s.hidden.metadata = true
+	if !complete {
+		return nil, corrupt(name, "the PNG is cut off")
 	}
 	return s, nil
 }
@@ -99,9 +103,8 @@ func pngPixelBytes(depth, colour byte) int {
 
 // stripPNG keeps the chunks with pixels, byte for byte, and nothing else.
 func stripPNG(data []byte) []byte {
-	chunks, _ := pngChunks(data)
 	out := append(make([]byte, 0, len(data)), pngSignature...)
-	for _, c := range chunks {
+	for c := range pngChunks(data) {
 		if pngPixels[c.kind] {
 			out = append(out, data[c.start:c.end]...)
 		}

@@ -1,22 +1,29 @@
 package picture
 
+import "iter"
+
 // riffChunk is one chunk of a RIFF file.
 type riffChunk struct {
 	kind string
 	body []byte
 }
 
-// riffChunks lists the chunks in body; complete is false when one is cut off.
-func riffChunks(body []byte) (chunks []riffChunk, complete bool) {
-	for len(body) >= 8 {
-		size := int64(le32(body[4:]))
-		if 8+size > int64(len(body)) {
-			return chunks, false
+// riffChunks walks the chunks in body and sets complete when the last one ends
+// where body does. It holds none of them: a file of 40 MiB can have millions.
+func riffChunks(body []byte, complete *bool) iter.Seq[riffChunk] {
+	return func(yield func(riffChunk) bool) {
+		for len(body) >= 8 {
+			size := int64(le32(body[4:]))
+			if 8+size > int64(len(body)) {
+				return
+			}
+			if !yield(riffChunk{string(body[:4]), body[8 : 8+size]}) {
+				return
+			}
+			body = body[min(8+size+size&1, int64(len(body))):]
 		}
-		chunks = append(chunks, riffChunk{string(body[:4]), body[8 : 8+size]})
-		body = body[min(8+size+size&1, int64(len(body))):]
+		*complete = len(body) <= 1
 	}
-	return chunks, len(body) <= 1
 }
 
 func lookWebP(data []byte, name string) (*sight, error) {
@@ -24,34 +31,50 @@ func lookWebP(data []byte, name string) (*sight, error) {
 	if size < 4 || 8+size > int64(len(data)) {
 		return nil, corrupt(name, "the WebP is cut off")
 	}
-	chunks, complete := riffChunks(data[12 : 8+size])
-	if !complete || len(chunks) == 0 {
+	s := &sight{kind: "webp", orientation: 1, channels: 4}
+	complete, chunks := false, 0
+	for c := range riffChunks(data[12:8+size], &complete) {
+		if err := s.webpChunk(c, chunks, name); err != nil {
+			return nil, err
+		}
+		chunks++
+	}
+	if !complete || chunks == 0 {
 		return nil, corrupt(name, "the WebP is cut off")
 	}
-	s := &sight{kind: "webp", orientation: 1, channels: 4}
-	for i, c := range chunks {
-		switch {
-		case c.kind == "VP8X" && len(c.body) >= 10:
-			if i > 0 {
-				return nil, corrupt(name, "the WebP has two headers")
-			}
-			s.width, s.height = int64(le24(c.body[4:]))+1, int64(le24(c.body[7:]))+1
-		case c.kind == "ICCP":
-			s.hidden.profile = true
-		case c.kind == "EXIF" || c.kind == "XMP ":
-			s.hidden.metadata = true
-		case c.kind == "ANMF":
-			s.frames++
-		case c.kind == "VP8 " || c.kind == "VP8L":
-			w, h := vp8Size(c)
-			if s.width == 0 && s.height == 0 {
-				s.width, s.height = w, h
-			} else if w != s.width || h != s.height {
-				return nil, corrupt(name, "the WebP's headers give two sizes")
-			}
+	return s, nil
+}
+
+// webpChunk notes what one chunk tells; it is the i-th.
+func (s *sight) webpChunk(c riffChunk, i int, name string) error {
+	switch {
+	case c.kind == "VP8X" && len(c.body) >= 10:
+		if i > 0 {
+			return corrupt(name, "the WebP has two headers")
+		}
+		s.width, s.height = int64(le24(c.body[4:]))+1, int64(le24(c.body[7:]))+1
+	case c.kind == "ICCP":
+		s.hidden.profile = true
+	case c.kind == "EXIF" || c.kind == "XMP ":
+		s.hidden.metadata = true
+	case c.kind == "ANMF":
+		s.frames++
+		s.channels = 12 // a frame of the second sort below, and the canvas it is put on
+	case c.kind == "VP8 " || c.kind == "VP8L" || c.kind == "ALPH":
+		if c.kind != "VP8 " {
+			s.channels = max(s.channels, 8) // pixels, and those before a transform
+		}
+		if c.kind == "ALPH" {
+			return nil
+		}
+		w, h := vp8Size(c)
+		if s.width == 0 && s.height == 0 {
+			s.width, s.height = w, h
+		} else if w != s.width || h != s.height {
+			return corrupt(name, "the WebP's headers give two sizes")
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // vp8Size reads a size from the head of a lossy or lossless chunk; 0 when it has none.
@@ -77,8 +100,8 @@ type webpFrame struct {
 // Specification"). It fails when the frame is missing, cut off or of an impossible size.
 func firstFrame(data []byte) (f webpFrame, ok bool) {
 	size := int64(le32(data[4:]))
-	chunks, _ := riffChunks(data[12 : 8+size])
-	for _, c := range chunks {
+	var all bool
+	for c := range riffChunks(data[12:8+size], &all) {
 		if c.kind != "ANMF" {
 			continue
 		}
@@ -87,19 +110,16 @@ func firstFrame(data []byte) (f webpFrame, ok bool) {
 		}
 		f.x, f.y = int(2*le24(c.body)), int(2*le24(c.body[3:]))
 		f.width, f.height = int(le24(c.body[6:]))+1, int(le24(c.body[9:]))+1
-		parts, complete := riffChunks(c.body[16:])
-		if !complete {
-			return f, false
-		}
-		f.still, ok = stillWebP(f, parts)
+		f.still, ok = stillWebP(f, c.body[16:])
 		return f, ok
 	}
 	return f, false
 }
 
-func stillWebP(f webpFrame, parts []riffChunk) ([]byte, bool) {
+func stillWebP(f webpFrame, parts []byte) ([]byte, bool) {
 	var alpha, pixels riffChunk
-	for _, p := range parts {
+	complete := false
+	for p := range riffChunks(parts, &complete) {
 		switch p.kind {
 		case "ALPH":
 			alpha = p
@@ -109,7 +129,7 @@ func stillWebP(f webpFrame, parts []riffChunk) ([]byte, bool) {
 			}
 		}
 	}
-	if w, h := vp8Size(pixels); pixels.kind == "" || int(w) != f.width || int(h) != f.height {
+	if w, h := vp8Size(pixels); !complete || pixels.kind == "" || int(w) != f.width || int(h) != f.height {
 		return nil, false
 	}
 	out := []byte("RIFF\x00\x00\x00\x00WEBP")

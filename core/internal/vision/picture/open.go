@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -62,6 +63,10 @@ func (p *Preparer) read(ctx context.Context, roots Roots, name string) (shown st
 		if refusal, ok := errors.AsType[*Error](err); ok && refusal.Code == NotFound {
 			continue
 		}
+		if err != nil {
+			return rel, nil, err
+		}
+		data, err = p.resolve(ctx, rel, data)
 		return rel, data, err
 	}
 	if !inside {
@@ -157,7 +162,8 @@ func (p *Preparer) readFrom(ctx context.Context, root *os.Root, rel string) ([]b
 	if err != nil {
 		return nil, openRefusal(rel, err)
 	}
-	if err := p.checkOpened(root, rel, before); err != nil {
+	fresh := time.Since(before.ModTime()) < freshly
+	if err := p.checkOpened(root, rel, f, before); err != nil {
 		return nil, err
 	}
 	// Room for the file and a last empty read, so that the buffer never grows.
@@ -173,18 +179,52 @@ func (p *Preparer) readFrom(ctx context.Context, root *os.Root, rel string) ([]b
 	if int64(len(data)) > p.opts.MaxBytes {
 		return nil, refuseBytes(rel, p.opts.MaxBytes)
 	}
+	if fresh && !holds(ctx, f, data) {
+		return nil, refuseChanged(rel, late(ctx))
+	}
 	after, err := f.Stat()
-	if err != nil || after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) || int64(len(data)) != after.Size() {
-		return nil, refuse(ChangedWhileReading, "%q was written while it was read; wait until it is complete and ask again", rel).because(err)
+	if err != nil || changed(before, after) || int64(len(data)) != after.Size() {
+		return nil, refuseChanged(rel, err)
 	}
 	return data, nil
 }
 
+func refuseChanged(rel string, err error) *Error {
+	return refuse(ChangedWhileReading, "%q was written while it was read; wait until it is complete and ask again", rel).because(err)
+}
+
+// changed tells whether a file was written between two looks at it.
+func changed(before, after fs.FileInfo) bool {
+	return after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) || !sameState(before, after)
+}
+
+// holds reads the file again and tells whether it still holds data: two writes within
+// one step of the file system's clock leave the same time behind.
+func holds(ctx context.Context, f io.ReaderAt, data []byte) bool {
+	again := make([]byte, min(chunk, len(data)+1))
+	for at := 0; ; {
+		if ctx.Err() != nil {
+			return false
+		}
+		n, err := f.ReadAt(again, int64(at))
+		if n > len(data)-at || !bytes.Equal(again[:n], data[at:at+n]) {
+			return false
+		}
+		at += n
+		if err != nil {
+			return errors.Is(err, io.EOF) && at == len(data)
+		}
+	}
+}
+
 // checkOpened asks the opened file: regular, of one name, not too large, and
 // not reached by a link to what is never shown.
-func (p *Preparer) checkOpened(root *os.Root, rel string, info fs.FileInfo) error {
+func (p *Preparer) checkOpened(root *os.Root, rel string, f *os.File, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		return refuse(NotRegular, "%q is %s, not a file; give the path of a picture", rel, kindOfMode(info.Mode()))
+	}
+	if systemView(f) {
+		return refuse(NotRegular, "%q is a view into the running system, not a file; give the path of a picture", rel)
 	}
 	if info.Size() > p.opts.MaxBytes {
 		return refuseBytes(rel, p.opts.MaxBytes)

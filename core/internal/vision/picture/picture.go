@@ -34,6 +34,7 @@ type Options struct {
 	MaxCPU    time.Duration          // computing for one picture, where a child does it
 	AtOnce    int                    // pictures prepared at the same time
 	Children  *Children              // who decodes what is not small; nil: everything is done in this process
+	LFS       LFS                    // reads what a Git LFS pointer stands for; nil: pointers are refused
 }
 
 func (o Options) withDefaults() Options {
