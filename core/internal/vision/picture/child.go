@@ -210,7 +210,8 @@ func (ch *child) cause() cause {
 	switch {
 	case ch.cmd.ProcessState.ExitCode() == exitCPU:
 		return causeCPU
-	case strings.Contains(words, "out of memory") || strings.Contains(words, "cannot allocate memory"):
+	case strings.Contains(words, "out of memory"), strings.Contains(words, "cannot allocate memory"),
+		strings.HasPrefix(words, "SIGSEGV"): // so Go's collector ends when it gets no memory (seen with 1.26); decoders written in Go cannot
 		return causeMemory
 	}
 	return causeUnknown
@@ -219,7 +220,7 @@ func (ch *child) cause() cause {
 // refusal says what a child's end means for the picture that it had.
 func (ch *child) refusal(o order, err error) error {
 	name := o.Name
-	err = errors.Join(errDied, err, errors.New(strings.TrimSpace(ch.words.String())))
+	err = fmt.Errorf("%w: %w (%v, %q)", errDied, err, ch.cmd.ProcessState, strings.TrimSpace(ch.words.String()))
 	switch ch.cause() {
 	case causeCPU:
 		return refuse(TooComplex, "%q takes more than %v of computing to decode; save it anew as a plain PNG or JPEG", name, o.Limits.MaxCPU).because(err)

@@ -118,8 +118,11 @@ func onCanvas(frame image.Image, at image.Point, s *sight) image.Image {
 	return out
 }
 
-// decodeRefusal parts what a decoder cannot do from what is damaged.
+// decodeRefusal parts what a decoder cannot do from what is damaged; no error is no refusal.
 func decodeRefusal(name string, s *sight, err error) error {
+	if err == nil {
+		return nil
+	}
 	_, noPNG := errors.AsType[png.UnsupportedError](err)
 	_, noJPEG := errors.AsType[jpeg.UnsupportedError](err)
 	if noPNG || noJPEG || errors.Is(err, bmp.ErrUnsupported) {

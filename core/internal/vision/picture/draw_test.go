@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/jpeg"
 	"image/png"
 	"math"
@@ -247,4 +248,12 @@ func near(a, b image.Image, tolerance int) bool {
 		}
 	}
 	return true
+}
+
+// part is the part r of a picture, at 0, 0.
+func part(t testing.TB, m image.Image, r image.Rectangle) image.Image {
+	t.Helper()
+	out := image.NewNRGBA(image.Rect(0, 0, r.Dx(), r.Dy()))
+	draw.Draw(out, out.Rect, m, r.Min, draw.Src)
+	return out
 }

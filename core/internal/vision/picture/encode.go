@@ -3,19 +3,23 @@ package picture
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
-	"image/png"
 	"math"
+	"slices"
+
+	"github.com/relo-dev/relo/core/internal/vision/jpegread"
+	"github.com/relo-dev/relo/core/internal/vision/pngwrite"
+	"github.com/relo-dev/relo/core/internal/vision/resample"
 )
 
-// work is one decoded picture and what is wanted of it.
+// work is one picture and what is wanted of it.
 type work struct {
-	src   image.Image
 	name  string
+	data  []byte // the file
 	seen  *sight
-	data  []byte          // the file
 	crop  image.Rectangle // of the upright picture
 	whole bool            // crop is all of it
 	edge  int
@@ -30,34 +34,38 @@ type encoded struct {
 }
 
 // render decodes, crops, scales, turns and encodes; a PNG or JPEG that needs none of
-// it is passed on with its pixels byte for byte.
-func (p *Preparer) render(ctx context.Context, job work) (_ encoded, err error) {
-	if job.src, err = p.decode(ctx, job.data, job.seen, job.name); err != nil {
-		return encoded{}, err
-	}
+// it is passed on with its pixels byte for byte, after it was decoded to the end.
+func (p *Preparer) render(ctx context.Context, job work) (encoded, error) {
 	w, h := fit(job.crop.Dx(), job.crop.Dy(), job.edge)
 	if sent, ok := p.pass(job, w, h); ok {
-		return sent, nil
+		clear, err := p.check(ctx, job)
+		if clear {
+			sent.notes = append(sent.notes, "transparent")
+		}
+		return sent, err
 	}
-	img, err := job.scaled(ctx, w, h)
+	part, err := p.pixels(ctx, job, w, h)
 	if err != nil {
 		return encoded{}, err
 	}
-	notes := job.scaleNotes(img)
-	if !img.Opaque() {
+	img := upright(part.img, job.seen.orientation)
+	notes := job.scaleNotes(part, w, h)
+	if !opaque(img) {
 		notes = append(notes, "transparent")
 	}
-	sent := encoded{mediaType: "image/png", width: w, height: h, notes: notes}
-	if sent.bytes, err = encodePNG(img); err != nil {
-		return encoded{}, err
+	bytes, fits, err := pngwrite.EncodeMax(ctx, img, p.opts.MaxSent)
+	switch {
+	case err != nil && late(ctx) != nil:
+		return encoded{}, late(ctx)
+	case err != nil:
+		return encoded{}, fmt.Errorf("encode as PNG: %w", err)
+	case fits:
+		return encoded{bytes, "image/png", w, h, notes}, nil
 	}
-	if len(sent.bytes) <= p.opts.MaxSent {
-		return sent, nil
-	}
-	return p.shrink(ctx, job, img, notes)
+	return p.shrink(ctx, img, notes)
 }
 
-// pass sends the file itself, without what holds no pixels.
+// pass is the file itself, without what holds no pixels, when nothing else is needed.
 func (p *Preparer) pass(job work, w, h int) (encoded, bool) {
 	s := job.seen
 	if !job.whole || s.orientation > 1 || w != job.crop.Dx() || h != job.crop.Dy() || s.deep || s.ink {
@@ -67,9 +75,6 @@ func (p *Preparer) pass(job work, w, h int) (encoded, bool) {
 	switch s.kind {
 	case "png":
 		sent.mediaType = "image/png"
-		if o, ok := job.src.(interface{ Opaque() bool }); ok && !o.Opaque() {
-			sent.notes = append(sent.notes, "transparent")
-		}
 		if s.hidden != (hidden{}) {
 			sent.bytes = stripPNG(job.data)
 		}
@@ -84,15 +89,35 @@ func (p *Preparer) pass(job work, w, h int) (encoded, bool) {
 	return sent, len(sent.bytes) <= p.opts.MaxSent
 }
 
+// check decodes a picture to its end and tells whether something of it is transparent.
+func (p *Preparer) check(ctx context.Context, job work) (transparent bool, err error) {
+	if file, ok := jpegread.Open(job.data); ok && job.seen.kind == "jpeg" {
+		_, err := file.Decode(ctx, 8) // every code is read all the same
+		if end := late(ctx); end != nil {
+			return false, end
+		}
+		if err == nil || !errors.Is(err, jpegread.ErrOther) {
+			return false, decodeRefusal(job.name, job.seen, err)
+		}
+	}
+	src, err := p.decode(ctx, job.data, job.seen, job.name)
+	if err != nil {
+		return false, err
+	}
+	o, ok := src.(interface{ Opaque() bool })
+	return ok && !o.Opaque(), nil
+}
+
 // shrink is the ladder for what is too large as a PNG: JPEG on white, then a
 // fifth smaller at a time.
-func (p *Preparer) shrink(ctx context.Context, job work, img *image.NRGBA, notes []string) (encoded, error) {
-	w, h := img.Rect.Dx(), img.Rect.Dy()
-	if !img.Opaque() {
+func (p *Preparer) shrink(ctx context.Context, img image.Image, notes []string) (encoded, error) {
+	if !opaque(img) {
 		notes = append(notes, "flattened-on-white")
 	}
+	flat := onWhite(img)
+	small := flat
 	for step := range maxShrinks {
-		flat := onWhite(img)
+		b := small.Bounds()
 		for _, quality := range qualities {
 			if step > 0 && quality != qualities[len(qualities)-1] {
 				continue
@@ -101,54 +126,36 @@ func (p *Preparer) shrink(ctx context.Context, job work, img *image.NRGBA, notes
 				return encoded{}, err
 			}
 			var buf bytes.Buffer
-			if err := jpeg.Encode(&buf, flat, &jpeg.Options{Quality: quality}); err != nil {
+			if err := jpeg.Encode(&buf, small, &jpeg.Options{Quality: quality}); err != nil {
 				return encoded{}, fmt.Errorf("encode as JPEG: %w", err)
 			}
 			if buf.Len() <= p.opts.MaxSent {
 				notes = append(notes, fmt.Sprintf("jpeg-quality-%d", quality))
-				return encoded{buf.Bytes(), "image/jpeg", w, h, notes}, nil
+				return encoded{buf.Bytes(), "image/jpeg", b.Dx(), b.Dy(), notes}, nil
 			}
 		}
 		if step == 0 {
 			notes = append(notes, "shrunk-to-fit")
 		}
-		w, h = max(1, w*4/5), max(1, h*4/5)
+		// From the first again, so that no picture is scaled twice more than once.
 		var err error
-		if img, err = job.scaled(ctx, w, h); err != nil {
-			return encoded{}, err
+		if small, err = resample.Image(ctx, flat, flat.Bounds(), max(1, b.Dx()*4/5), max(1, b.Dy()*4/5)); err != nil {
+			return encoded{}, late(ctx)
 		}
 	}
 	return encoded{}, refuse(TooComplex, "the picture does not get small enough to be sent; ask for a region of it")
 }
 
-// scaled gives the wanted part, upright and w × h.
-func (job work) scaled(ctx context.Context, w, h int) (*image.NRGBA, error) {
-	o := job.seen.orientation
-	b := job.src.Bounds()
-	r := stored(job.crop, o, b.Dx(), b.Dy()).Add(b.Min)
-	if o >= 5 {
-		w, h = h, w
-	}
-	if w == r.Dx() && h == r.Dy() {
-		return upright(plain(job.src, r), o), late(ctx)
-	}
-	img, err := scale(ctx, job.src, r, w, h)
-	if err != nil {
-		return nil, err
-	}
-	return upright(img, o), nil
-}
-
 // scaleNotes warn of what scaling does to the content.
-func (job work) scaleNotes(img *image.NRGBA) []string {
-	if img.Rect.Dx() == job.crop.Dx() && img.Rect.Dy() == job.crop.Dy() {
+func (job work) scaleNotes(part scaled, w, h int) []string {
+	if w == job.crop.Dx() && h == job.crop.Dy() {
 		return nil
 	}
 	var notes []string
-	if float64(max(job.crop.Dx(), job.crop.Dy()))/float64(max(img.Rect.Dx(), img.Rect.Dy())) >= readable {
+	if float64(max(job.crop.Dx(), job.crop.Dy()))/float64(max(w, h)) >= readable {
 		notes = append(notes, "small-text-may-be-unreadable")
 	}
-	if disagreement(job, img) > noise {
+	if part.changes {
 		notes = append(notes, "changes-when-scaled")
 	}
 	return notes
@@ -164,23 +171,31 @@ func fit(w, h, edge int) (fitW, fitH int) {
 	return max(1, int(math.Round(float64(w)*f))), max(1, int(math.Round(float64(h)*f)))
 }
 
-func encodePNG(img *image.NRGBA) ([]byte, error) {
-	var buf bytes.Buffer
-	if err := png.Encode(&buf, img); err != nil {
-		return nil, fmt.Errorf("encode as PNG: %w", err)
-	}
-	return buf.Bytes(), nil
+// opaque tells whether nothing shines through a picture that was scaled here.
+func opaque(img image.Image) bool {
+	m, ok := img.(*image.NRGBA)
+	return !ok || m.Opaque()
 }
 
-// onWhite removes transparency, as paper would.
-func onWhite(img *image.NRGBA) *image.RGBA {
-	out := image.NewRGBA(img.Rect)
-	for i := 0; i < len(img.Pix); i += 4 {
-		a := uint32(img.Pix[i+3])
+// onWhite removes transparency, as paper would. What is opaque is not copied: with
+// and without the alpha multiplied in, its bytes are the same.
+func onWhite(img image.Image) image.Image {
+	m, ok := img.(*image.NRGBA)
+	if !ok {
+		return img
+	}
+	out := &image.RGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}
+	if m.Opaque() {
+		return out
+	}
+	out.Pix = slices.Clone(m.Pix)
+	for i := 0; i < len(out.Pix); i += 4 {
+		p := out.Pix[i : i+4 : i+4]
+		a := uint32(p[3])
 		for c := range 3 {
-			out.Pix[i+c] = uint8((uint32(img.Pix[i+c])*a + 255*(255-a) + 127) / 255) //nolint:gosec // at most 255
+			p[c] = uint8((uint32(p[c])*a + 255*(255-a) + 127) / 255) //nolint:gosec // at most 255
 		}
-		out.Pix[i+3] = 255
+		p[3] = 255
 	}
 	return out
 }

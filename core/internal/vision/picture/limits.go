@@ -66,7 +66,7 @@ const (
 	// childRest is how long an idle child is kept: a start costs some hundredths of a second.
 	childRest = time.Minute
 	// childWords of what a dying child says are kept, in bytes.
-	childWords = 4 << 10
+	childWords = 300
 	// exitCPU is the exit code of a child that used up its CPU time.
 	exitCPU = 9
 	// readable is the reduction beyond which small text is lost: at 2 a letter

@@ -3,6 +3,7 @@ package picture
 import (
 	"image"
 	"image/color"
+	"image/draw"
 )
 
 // rowFunc writes pixels of row y, from x on, into dst: red, green, blue times
@@ -86,14 +87,28 @@ func putColour(dst []float32, c color.Color) {
 }
 
 // plain copies the part r of src pixel by pixel, with 8 bits a channel.
-func plain(src image.Image, r image.Rectangle) *image.NRGBA {
-	out := image.NewNRGBA(image.Rect(0, 0, r.Dx(), r.Dy()))
-	m, same := src.(*image.NRGBA)
-	for y := range r.Dy() {
-		if same {
+func plain(src image.Image, r image.Rectangle) image.Image {
+	size := image.Rect(0, 0, r.Dx(), r.Dy())
+	switch m := src.(type) {
+	case *image.Gray, *image.Gray16:
+		out := image.NewGray(size)
+		draw.Draw(out, size, src, r.Min, draw.Src)
+		return out
+	case *image.NRGBA:
+		out := image.NewNRGBA(size)
+		for y := range r.Dy() {
 			copy(out.Pix[y*out.Stride:(y+1)*out.Stride], m.Pix[m.PixOffset(r.Min.X, r.Min.Y+y):])
-			continue
 		}
+		return out
+	case *image.RGBA, *image.YCbCr, *image.CMYK: // these draw has quick ways for, and what is opaque is the same in both
+		out := image.NewRGBA(size)
+		draw.Draw(out, size, src, r.Min, draw.Src)
+		if out.Opaque() {
+			return &image.NRGBA{Pix: out.Pix, Stride: out.Stride, Rect: out.Rect}
+		}
+	}
+	out := image.NewNRGBA(size)
+	for y := range r.Dy() {
 		for x := range r.Dx() {
 			c, ok := color.NRGBAModel.Convert(src.At(r.Min.X+x, r.Min.Y+y)).(color.NRGBA)
 			if ok {

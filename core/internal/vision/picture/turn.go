@@ -26,31 +26,50 @@ func mirrorsX(o int) bool { return o == 2 || o == 3 || o == 7 || o == 8 }
 // mirrorsY tells the same along a stored column.
 func mirrorsY(o int) bool { return o == 3 || o == 4 || o == 6 || o == 7 }
 
-// upright turns a picture by the EXIF orientation o.
-func upright(src *image.NRGBA, o int) *image.NRGBA {
+// upright turns a picture that was scaled here by the EXIF orientation o.
+func upright(img image.Image, o int) image.Image {
 	if o <= 1 {
-		return src
+		return img
 	}
-	w, h := src.Rect.Dx(), src.Rect.Dy()
-	ow, oh := w, h
+	b := img.Bounds()
+	size := image.Rect(0, 0, b.Dx(), b.Dy())
 	if o >= 5 {
-		ow, oh = h, w
+		size = image.Rect(0, 0, b.Dy(), b.Dx())
 	}
-	out := image.NewNRGBA(image.Rect(0, 0, ow, oh))
-	for y := range oh {
-		for x := range ow {
-			sx, sy := x, y
-			if o >= 5 {
-				sx, sy = y, x
-			}
-			if mirrorsX(o) {
-				sx = w - 1 - sx
-			}
-			if mirrorsY(o) {
-				sy = h - 1 - sy
-			}
-			copy(out.Pix[out.PixOffset(x, y):][:4], src.Pix[src.PixOffset(sx, sy):])
+	switch m := img.(type) {
+	case *image.Gray:
+		out := image.NewGray(size)
+		turn(out.Pix, m.Pix, b.Dx(), b.Dy(), 1, o)
+		return out
+	case *image.NRGBA:
+		out := image.NewNRGBA(size)
+		turn(out.Pix, m.Pix, b.Dx(), b.Dy(), 4, o)
+		return out
+	}
+	panic("picture: what was scaled is neither grey nor coloured")
+}
+
+// turn copies w × h pixels of n bytes each, without gaps between rows.
+func turn(out, in []byte, w, h, n, o int) {
+	// The steps in out for a step to the right and down in in, and where it begins.
+	right, down, start := n, n*w, 0
+	if o >= 5 {
+		right, down = n*h, n
+	}
+	if mirrorsX(o) {
+		start += right * (w - 1)
+		right = -right
+	}
+	if mirrorsY(o) {
+		start += down * (h - 1)
+		down = -down
+	}
+	for y := range h {
+		at := start + y*down
+		for x := range w {
+			from := n * (y*w + x)
+			copy(out[at:at+n], in[from:from+n])
+			at += right
 		}
 	}
-	return out
 }

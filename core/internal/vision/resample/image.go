@@ -66,6 +66,9 @@ type reader func(y int, buf []byte) (row []byte, clear bool)
 
 func newPixels(src image.Image, r image.Rectangle, w, h int) *pixels {
 	l, read := readerOf(src, r)
+	if m, ok := src.(*image.NRGBA); ok && w == r.Dx() && h == r.Dy() { // nothing is mixed, so nothing of clear pixels is lost
+		read = func(y int, _ []byte) ([]byte, bool) { return m.Pix[m.PixOffset(r.Min.X, y):][:4*r.Dx()], false }
+	}
 	p := &pixels{layout: l, read: read, part: r}
 	p.down = span{0, float64(r.Dy()), 0, r.Dy(), h}.taps(2)
 	p.across = span{0, float64(r.Dx()), 0, r.Dx(), w}.taps(l.step())

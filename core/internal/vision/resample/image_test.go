@@ -151,7 +151,9 @@ func TestOneColourStaysThatColour(t *testing.T) {
 				m.Pix[i] = [4]uint8{c.R, c.G, c.B, c.A}[i%4]
 			}
 			got := must(t, m, m.Rect, 11, 13).(*image.NRGBA).NRGBAAt(5, 6)
-			near := func(a, b uint8) bool { return int(a)-int(b) <= 255/max(1, int(c.A)) && int(b)-int(a) <= 255/max(1, int(c.A)) }
+			near := func(a, b uint8) bool {
+				return int(a)-int(b) <= 255/max(1, int(c.A)) && int(b)-int(a) <= 255/max(1, int(c.A))
+			}
 			if c.A == 255 && got != c || got.A != c.A || c.A > 0 && (!near(got.R, c.R) || !near(got.G, c.G) || !near(got.B, c.B)) || c.A == 0 && got != (color.NRGBA{}) {
 				t.Errorf("%v became %v", c, got)
 			}

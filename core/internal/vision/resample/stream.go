@@ -50,7 +50,7 @@ func (s *Stream) Put(y int, row []byte) {
 	l := int(s.mix.layout)
 	row = row[s.part.Min.X*l : s.part.Max.X*l]
 	keep := s.ring[y%len(s.ring)]
-	if s.mix.layout == NRGBA && !opaque(row) {
+	if s.mix.layout == NRGBA && !s.copies() && !opaque(row) {
 		s.clear = true
 		multiply(keep, row)
 	} else {
@@ -65,6 +65,9 @@ func (s *Stream) Put(y int, row []byte) {
 		s.next++
 	}
 }
+
+// copies tells whether nothing is mixed; then nothing of clear pixels is lost either.
+func (s *Stream) copies() bool { return s.mix.down.real == 1 && s.mix.across.real == 1 }
 
 // Image is the reduced picture, after the last row: *image.Gray or *image.NRGBA.
 func (s *Stream) Image() image.Image { return s.out }
