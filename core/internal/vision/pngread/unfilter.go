@@ -1,0 +1,78 @@
+package pngread
+
+// The filters of the PNG specification (9.2).
+const (
+	filterNone = iota
+	filterSub
+	filterUp
+	filterAverage
+	filterPaeth
+)
+
+// unfilter undoes a row's filter in place. above is the row before it, unfiltered and as long; size is the
+// bytes a pixel, 1 at least.
+func unfilter(filter byte, row, above []byte, size int) error {
+	switch filter {
+	case filterNone:
+	case filterSub:
+		unSub(row, size)
+	case filterUp:
+		unUp(row, above)
+	case filterAverage:
+		unAverage(row, above, size)
+	case filterPaeth:
+		unPaeth(row, above, size)
+	default:
+		return errFilter
+	}
+	return nil
+}
+
+func unSubScalar(row []byte, size int) {
+	for i := size; i < len(row); i++ {
+		row[i] += row[i-size]
+	}
+}
+
+func unUpScalar(row, above []byte) {
+	above = above[:len(row)]
+	for i := range row {
+		row[i] += above[i]
+	}
+}
+
+func unAverageScalar(row, above []byte, size int) {
+	above = above[:len(row)]
+	for i := range min(size, len(row)) {
+		row[i] += above[i] / 2
+	}
+	for i := size; i < len(row); i++ {
+		row[i] += byte((int(row[i-size]) + int(above[i])) / 2)
+	}
+}
+
+// unPaethScalar goes through the bytes of a pixel one after the other, each with its own left and corner.
+func unPaethScalar(row, above []byte, size int) {
+	above = above[:len(row)]
+	for first := range min(size, len(row)) {
+		var a, c int
+		for i := first; i < len(row); i += size {
+			b := int(above[i])
+			row[i] += byte(paeth(a, b, c))
+			a, c = int(row[i]), b
+		}
+	}
+}
+
+// paeth is the one of a (left), b (above) and c (corner) that a+b-c is nearest to, earlier ones first. Between the
+// smaller and the larger of a and b lies c, or 3c-a-b lies beyond one of them and tells which.
+func paeth(a, b, c int) int {
+	low, high, turn := min(a, b), max(a, b), 3*c-a-b
+	switch {
+	case turn <= low:
+		return high
+	case high <= turn:
+		return low
+	}
+	return c
+}
