@@ -45,7 +45,7 @@ func encoded(tb testing.TB, m image.Image, quality int) []byte {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	data := encoded(b, drawn(4000, 3000, 4), 85)
+	data := encoded(b, drawn(4000, 3000, 6), 88)
 	b.Logf("%d bytes", len(data))
 	b.Run("image/jpeg", func(b *testing.B) {
 		for b.Loop() {

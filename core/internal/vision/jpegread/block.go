@@ -14,18 +14,22 @@ var zigzag = [64]uint8{
 // pixels. Where not all are kept, the first after those kept takes what is thrown away.
 var spans = [9]int{8: 64, 4: 32, 2: 8, 1: 2}
 
-// placesOf gives where each coefficient, in the order of the file, lies in a block of side×side.
-func placesOf(side int) *[64]uint8 {
-	p := &[64]uint8{}
+// slot is where a coefficient goes and what it is multiplied with.
+type slot struct {
+	quant int32
+	at    uint32
+}
+
+// slotsOf gives each coefficient's slot, in the order of the file, in a block of side×side.
+func slotsOf(side int, quant *[64]int32) (s [64]slot) {
 	for k, z := range zigzag {
 		x, y := int(z)&7, int(z)>>3
+		s[k] = slot{quant[k], uint32(side * side)}
 		if x < side && y < side {
-			p[k] = uint8(y*side + x)
-		} else {
-			p[k] = uint8(side * side)
+			s[k].at = uint32(y*side + x)
 		}
 	}
-	return p
+	return s
 }
 
 // readDC reads the difference of a block's mean, T.81 F.2.2.1.
@@ -62,7 +66,7 @@ func (s *scan) readBlock(p *scanPart, out *[64]int16) (last int, err error) {
 	if err := s.readDC(p); err != nil {
 		return 0, err
 	}
-	mean := int64(p.pred) * int64(p.quant[0])
+	mean := int64(p.pred) * int64(p.slots[0].quant)
 	s.wild |= mean ^ int64(int16(mean))
 	out[0] = int16(mean)
 	if s.eobRun > 0 {
@@ -78,72 +82,65 @@ func (s *scan) readBlock(p *scanPart, out *[64]int16) (last int, err error) {
 // readAC reads a block's other coefficients, T.81 F.2.2.2. What image/jpeg lets pass is let pass: a run beyond the
 // block's end ends it, and a run of blocks without coefficients, which is for progressive files.
 func (s *scan) readAC(p *scanPart, out *[64]int16) (last int, err error) {
-	lut, quant, place := &p.ac.lut, p.quant, p.place
+	lut, slots := &p.ac.lut, &p.slots
 	data, pos, acc, count, wild := s.data, s.pos, s.acc, s.count, s.wild
 	k := 1
 	for k < 64 {
 		if count < 32 {
-			if uint(pos) < uint(len(data)) && len(data)-pos >= 8 {
-				if w := binary.BigEndian.Uint64(data[pos:]); !hasFF(w) {
-					acc |= w >> (count & 63)
-					pos += (63 - count) >> 3
-					count |= 56
-					goto full
-				}
-			}
-			s.pos, s.acc, s.count = pos, acc, count
-			s.refill()
-			pos, acc, count = s.pos, s.acc, s.count
-		}
-	full:
-		e := lut[acc>>(64-lutBits)]
-		n := int(e & 0xff)
-		run, v := int(e>>8&0xff), int64(int32(e)>>16)
-		if uint(n-1) >= needBits-1 {
-			var symbol byte
-			if n == 0 {
-				if symbol, n = p.ac.symbol(acc); n == 0 {
-					return 0, damaged("no such Huffman code")
-				}
+			if w := ahead(data, pos); !hasFF(w) {
+				acc |= w >> (count & 63)
+				pos += (63 - count) >> 3
+				count |= 56
 			} else {
-				symbol, n = byte(e>>16), n&^needBits
-			}
-			run = int(symbol >> 4)
-			size := int(symbol & 15)
-			if size == 0 && run < 15 {
-				run, v = endOfBlock, int64(run)
-			} else if k+run < 64 {
-				v = int64(extend(int32(acc<<(n&63)>>1>>((63-size)&63)), size))
-				n += size
+				s.pos, s.acc, s.count = pos, acc, count
+				s.refill()
+				pos, acc, count = s.pos, s.acc, s.count
 			}
 		}
-		k += run
+		e := lut[acc>>(64-lutBits)]
+		if e == 0 {
+			if e = p.ac.longEntry(acc); e == 0 {
+				return 0, damaged("no such Huffman code")
+			}
+		}
+		k += int(e >> 24)
 		if k >= 64 {
 			s.pos, s.acc, s.count, s.wild = pos, acc, count, wild
-			s.endBlock(p, run, int(v), n)
-			return k - run - 1, nil
+			s.endBlock(e)
+			return k - int(e>>24) - 1, nil
 		}
-		acc <<= n & 63
-		count -= n
-		v *= int64(quant[k&63])
+		size := e >> 8 & 15
+		t := acc << (e >> 16 & 31)
+		v := int64(t >> 1 >> (63 - size))
+		v += (1 - 1<<size) &^ (int64(t) >> 63)
+		acc <<= e & 63
+		count -= int(e & 63)
+		slot := slots[k&63]
+		v *= int64(slot.quant)
 		wild |= v ^ int64(int16(v))
-		out[place[k&63]&63] = int16(v)
+		out[slot.at&63] = int16(v)
 		k++
 	}
 	s.pos, s.acc, s.count, s.wild = pos, acc, count, wild
 	return 63, nil
 }
 
-// endBlock takes the code of n bits at which a block ends: a sign of its end, of several blocks' ends (value is
-// the number of bits that count them), or a run that leads beyond it, whose value is then not read.
-func (s *scan) endBlock(p *scanPart, run, value, n int) {
-	if run != endOfBlock {
-		_, n = p.ac.symbol(s.acc)
+// ahead gives the next eight bytes, or what has to be read byte by byte.
+func ahead(data []byte, pos int) uint64 {
+	if uint(pos) < uint(len(data)) && len(data)-pos >= 8 {
+		return binary.BigEndian.Uint64(data[pos:])
 	}
-	s.acc <<= n & 63
+	return 1<<64 - 1
+}
+
+// endBlock takes the code at which a block ends: a sign of its end, of several blocks' ends (size is
+// the number of bits that count them), or a run that leads beyond it, whose value is then not read.
+func (s *scan) endBlock(e uint32) {
+	n, size := int(e>>16&31), int(e>>8&15)
+	s.acc <<= n
 	s.count -= n
-	if run == endOfBlock && value > 0 {
-		s.eobRun = 1<<value | int(s.take(value))
+	if e>>24 == endOfBlock && size > 0 {
+		s.eobRun = 1<<size | int(s.take(size))
 		s.eobRun--
 	}
 }

@@ -2,10 +2,9 @@ package jpegread
 
 // table is one Huffman table, T.81 annex C.
 //
-// lut has an entry for every run of the next lutBits bits: the low 8 bits are how many of them are taken, 0 when the
-// code is longer. For a DC table bits 8 to 15 are the symbol. For an AC table they are the coefficients to
-// skip before the value, or endOfBlock, and bits 16 to 31 the value itself, if its bits are among those looked at;
-// if they are not, needBits is set in the low 8 bits, which then count the code alone, and bits 16 to 23 are the symbol.
+// lut has an entry for every run of the next lutBits bits, 0 where the code is longer. For a DC table its low 8 bits are
+// the code's length, bits 8 to 15 the symbol. For an AC table they are, from the lowest: 8 bits, how many bits
+// the code and the value take together; 8, the value's; 8, the code's; 8, how many coefficients to skip before the value, or endOfBlock.
 type table struct {
 	lut   [1 << lutBits]uint32
 	limit [17]uint32 // limit[n]: the first 16 bits of what is longer than n bits are at least that
@@ -13,10 +12,8 @@ type table struct {
 	vals  [256]byte
 }
 
-const (
-	endOfBlock = 64
-	needBits   = 0x80
-)
+// endOfBlock is more to skip than there can be, so that one question finds every end of a block.
+const endOfBlock = 64
 
 // readHuffman reads Huffman tables, T.81 B.2.4.2.
 func (d *decoder) readHuffman(body []byte) error {
@@ -77,33 +74,32 @@ func newTable(counts, vals []byte, ac bool) (*table, error) {
 
 // enter fills all entries of lut that begin with code.
 func (t *table) enter(code uint32, n int, symbol byte, ac bool) {
+	e := uint32(symbol)<<8 | uint32(n)
+	if ac {
+		e = acEntry(n, symbol)
+	}
 	rest := lutBits - n
 	for low := range uint32(1) << rest {
-		at := code<<rest | low
-		if !ac {
-			t.lut[at] = uint32(symbol)<<8 | uint32(n)
-			continue
-		}
-		t.lut[at] = acEntry(low, rest, n, symbol)
+		t.lut[code<<rest|low] = e
 	}
 }
 
-// acEntry is an entry of an AC table; low are the bits after the code, rest their number.
-func acEntry(low uint32, rest, n int, symbol byte) uint32 {
-	run, size := uint32(symbol>>4), int(symbol&15)
-	switch {
-	case symbol == 0:
-		return endOfBlock<<8 | uint32(n)
-	case symbol == 0xf0: // sixteen zeros: the last of them is a value of 0
-		return 15<<8 | uint32(n)
-	case size == 0 || size > rest:
-		return uint32(symbol)<<16 | needBits | uint32(n)
+// acEntry is an entry of an AC table. Sixteen zeros are fifteen and a value of 0.
+func acEntry(n int, symbol byte) uint32 {
+	run, size := uint32(symbol>>4), uint32(symbol&15)
+	if size == 0 && run < 15 {
+		return endOfBlock<<24 | uint32(n)<<16 | run<<8 | uint32(n)
 	}
-	v := int32(low >> (rest - size))
-	if v < 1<<(size-1) {
-		v -= 1<<size - 1
+	return run<<24 | uint32(n)<<16 | size<<8 | (uint32(n) + size)
+}
+
+// longEntry is the entry for a code longer than lutBits, 0 when there is none.
+func (t *table) longEntry(bits uint64) uint32 {
+	symbol, n := t.symbol(bits)
+	if n == 0 {
+		return 0
 	}
-	return uint32(v)<<16 | run<<8 | uint32(n+size)
+	return acEntry(n, symbol)
 }
 
 // symbol gives the code at the head of bits and its length, or a length of 0 when there is none.

@@ -19,8 +19,7 @@ type scan struct {
 type scanPart struct {
 	comp   *component
 	dc, ac *table
-	quant  *[64]int32
-	place  *[64]uint8
+	slots  [64]slot
 	span   int // coefficients between the beginnings of two blocks
 	pred   int32
 	coefs  int // where its coefficients begin in a row's
@@ -96,8 +95,8 @@ func (d *decoder) addPart(s *scan, id, tables byte) error {
 		return damaged("Huffman table of a wrong number")
 	}
 	s.parts = append(s.parts, scanPart{
-		comp: c, dc: d.dc[dc], ac: d.ac[ac], quant: &d.quant[c.quant],
-		place: placesOf(c.side), span: spans[c.side], coefs: s.coefs, blocks: s.blocks,
+		comp: c, dc: d.dc[dc], ac: d.ac[ac], slots: slotsOf(c.side, &d.quant[c.quant]),
+		span: spans[c.side], coefs: s.coefs, blocks: s.blocks,
 	})
 	s.coefs += c.wide * c.v * spans[c.side]
 	s.blocks += c.wide * c.v
