@@ -16,6 +16,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/toolbox"
 	"github.com/relo-dev/relo/core/internal/vision"
 	"github.com/relo-dev/relo/core/internal/vision/picture"
+	"github.com/relo-dev/relo/core/internal/vision/showing"
 )
 
 // The joints: who answers which need.
@@ -46,14 +47,17 @@ const PictureChild = "picture-child"
 
 // Darkroom makes pictures ready for one process; everything in the process shares
 // its children.
-type Darkroom struct{ children *picture.Children }
+type Darkroom struct {
+	children *picture.Children
+	rooms    *showing.Rooms
+}
 
 // NewDarkroom opens a darkroom. It starts nothing before a picture needs it.
 func NewDarkroom(e Env) *Darkroom {
 	if e.Program == "" {
-		return &Darkroom{}
+		return &Darkroom{rooms: showing.NewRooms()}
 	}
-	return &Darkroom{picture.NewChildren(func() (*exec.Cmd, error) {
+	return &Darkroom{rooms: showing.NewRooms(), children: picture.NewChildren(func() (*exec.Cmd, error) {
 		// Killed by its owner, whose deadline is of one picture. No variable of the
 		// environment is its business.
 		cmd := exec.Command(sameProgram(e.Program), PictureChild) //nolint:gosec,noctx // this program itself

@@ -18,6 +18,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider"
 	"github.com/relo-dev/relo/core/internal/tool"
 	"github.com/relo-dev/relo/core/internal/vision"
+	"github.com/relo-dev/relo/core/internal/vision/showing"
 )
 
 // show calls relo_image.
@@ -163,28 +164,6 @@ func TestATaskWhosePictureIsMissingFailsLoudly(t *testing.T) {
 	}
 }
 
-func TestFourPicturesACall(t *testing.T) {
-	k, _ := alone(t, protocol.Assignment{Eyes: vision.Sees}, map[string]string{"a.png": "a"})
-	if r := show(t, k, "1", "a.png", "a.png", "a.png", "a.png"); r.IsError || len(r.Pictures) != picturesPerCall {
-		t.Errorf("%+v", r)
-	}
-	if r := show(t, k, "2", "a.png", "a.png", "a.png", "a.png", "a.png"); !r.IsError || len(r.Pictures) != 0 {
-		t.Errorf("%+v", r)
-	}
-	if r := show(t, k, "3"); !r.IsError {
-		t.Errorf("%+v", r)
-	}
-}
-
-func TestTwelveMebibytesACallAndTheOthersAreShown(t *testing.T) {
-	half := strings.Repeat("x", bytesPerCall/2)
-	k, _ := alone(t, protocol.Assignment{Eyes: vision.Sees}, map[string]string{"a.png": half, "b.png": half, "c.png": "c"})
-	r := show(t, k, "call", "a.png", "b.png", "c.png")
-	if r.IsError || len(r.Pictures) != 2 || !strings.Contains(r.Text, "12 MiB") {
-		t.Errorf("%d pictures: %s", len(r.Pictures), r.Text)
-	}
-}
-
 func TestACallFailsOnlyWhenNoneCouldBeShown(t *testing.T) {
 	k, _ := alone(t, protocol.Assignment{Eyes: vision.Sees}, map[string]string{"a.png": "a"})
 	var out struct {
@@ -209,23 +188,39 @@ func TestACallFailsOnlyWhenNoneCouldBeShown(t *testing.T) {
 	}
 }
 
-func TestThirtyCallsAMinute(t *testing.T) {
+// The limits are showing's and tested there; here, that the gate asks for them.
+func TestTheGateHoldsTheLimitsOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, _ := alone(t, protocol.Assignment{Eyes: vision.Sees}, map[string]string{"a.png": "a"})
-		for i := range callsPerMinute {
-			if r := show(t, k, fmt.Sprint(i), "a.png"); r.IsError {
+		if r := show(t, k, "five", "a.png", "a.png", "a.png", "a.png", "a.png"); !r.IsError || len(r.Pictures) != 0 {
+			t.Errorf("%+v", r)
+		}
+		for i := range showing.CallsPerMinute {
+			if r := show(t, k, fmt.Sprint(i), "a.png", "a.png", "a.png", "a.png"); r.IsError || len(r.Pictures) != showing.PerCall {
 				t.Fatalf("call %d: %s", i, r.Text)
 			}
-			pass(time.Second)
 		}
 		if r := show(t, k, "over", "a.png"); !r.IsError || !strings.HasPrefix(r.Text, "busy") {
 			t.Errorf("%+v", r)
 		}
-		pass(time.Minute - callsPerMinute*time.Second + time.Millisecond) // the first is a minute ago
+		pass(time.Minute + time.Millisecond)
 		if r := show(t, k, "next", "a.png"); r.IsError {
 			t.Errorf("%+v", r)
 		}
-		if r := show(t, k, "over", "a.png"); !r.IsError {
+	})
+}
+
+// P101: the agents of a job share two places, and an attempt that ends gives its up.
+func TestTheAgentsOfAJobShareItsRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k, _ := alone(t, protocol.Assignment{Hold: protocol.Hold{Job: "j"}, Eyes: vision.Sees}, map[string]string{"a.png": "a"})
+		other := k.w.Rooms.Join("j")
+		for range showing.AtOnce {
+			if _, err := other.Place(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r := show(t, k, "1", "a.png"); !r.IsError || !strings.Contains(r.Text, `"busy"`) {
 			t.Errorf("%+v", r)
 		}
 	})

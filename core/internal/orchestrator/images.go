@@ -3,13 +3,11 @@ package orchestrator
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/job"
@@ -17,35 +15,29 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider"
 	"github.com/relo-dev/relo/core/internal/tool"
 	"github.com/relo-dev/relo/core/internal/vision"
+	"github.com/relo-dev/relo/core/internal/vision/showing"
 )
 
-// The limits of relo_image (contracts §6).
-const (
-	picturesPerCall = 4
-	bytesPerCall    = 12 << 20
-	callsPerMinute  = 30
-	prepareTime     = 30 * time.Second
-)
-
-// gate is relo_image for one attempt: it checks role, sight and limits on every
-// call, whatever the model was offered, and says of each picture where it came
-// from and what it proves.
+// gate is relo_image for one attempt: it checks role and sight on every call,
+// whatever the model was offered, and says of each picture where it came from and
+// what it proves. The limits and the answer are those of every call (showing).
 type gate struct {
 	k        *work
 	pictures Pictures
-
-	mu    sync.Mutex
-	calls []time.Time
+	agent    *showing.Agent
 }
 
 func newGate(k *work) *gate {
 	tracked := func(name string) bool {
-		ctx, cancel := context.WithTimeout(context.Background(), prepareTime)
+		ctx, cancel := context.WithTimeout(context.Background(), showing.TimePerCall)
 		defer cancel()
 		return k.w.Trees.Tracked(ctx, k.a.Repo, k.a.Base, name)
 	}
-	return &gate{k: k, pictures: k.w.Pictures(k.a.Never, tracked)}
+	return &gate{k: k, pictures: k.w.Pictures(k.a.Never, tracked), agent: k.w.Rooms.Join(k.a.Job)}
 }
+
+// close gives up the attempt's part of its job's room.
+func (g *gate) close() { g.agent.Leave() }
 
 // offered reports whether the agent's model is given relo_image: it sees, or
 // nobody knows.
@@ -59,88 +51,27 @@ func (g *gate) Run(ctx context.Context, id string, args json.RawMessage) (tool.R
 	if !g.offered() {
 		return tool.Fail("this model cannot see images, so no picture is shown; report that visual verification was unavailable and what a person or a vision model should check"), nil
 	}
-	in, faults := prompt.DecodeImage(args)
-	if len(faults) > 0 {
-		return tool.Fail(strings.Join(faults, "; ")), nil
+	call, refused := g.agent.Call(args, time.Now())
+	if refused != "" {
+		return tool.Fail(refused), nil
 	}
-	if !g.allow(time.Now()) {
-		return tool.Fail(fmt.Sprintf("busy: at most %d calls a minute; wait a little, or show up to %d pictures in one call", callsPerMinute, picturesPerCall)), nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, prepareTime)
-	defer cancel()
-	return g.show(ctx, id, in)
-}
-
-// allow counts the calls of the last minute.
-func (g *gate) allow(now time.Time) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.calls = slices.DeleteFunc(g.calls, func(t time.Time) bool { return now.Sub(t) > time.Minute })
-	if len(g.calls) >= callsPerMinute {
-		return false
-	}
-	g.calls = append(g.calls, now)
-	return true
-}
-
-// shownJSON is one path's entry in the answer.
-type shownJSON struct {
-	*vision.Meta
-	Path  string     `json:"path"`
-	Error *faultJSON `json:"error,omitempty"`
-}
-
-type faultJSON struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
-// coded is an error of picture preparation: a code and words for the agent.
-type coded interface {
-	error
-	PictureCode() string
-}
-
-func (g *gate) show(ctx context.Context, id string, in prompt.ImageArgs) (tool.Result, error) {
 	tree, pictures, err := g.k.watch.look(ctx, time.Now())
 	if err != nil {
 		return tool.Result{}, err
 	}
-	maxEdge := in.MaxEdge
-	if maxEdge == 0 {
-		maxEdge = g.k.a.MaxEdge
-	}
-	var out tool.Result
-	var entries []shownJSON
-	total := 0
-	for i, name := range in.Paths {
-		p, meta, err := g.pictures.Prepare(ctx, g.k.dir, name, in.Region, maxEdge)
-		if err == nil && total+len(p.Bytes) > bytesPerCall {
-			err = fmt.Errorf("the pictures of one call may have %d MiB together; show this one in a call of its own", bytesPerCall>>20)
-		}
-		if err != nil {
-			entries = append(entries, shownJSON{Path: name, Error: pictureFault(err)})
-			continue
-		}
-		total += len(p.Bytes)
-		meta.Index = len(out.Pictures)
-		entries = append(entries, shownJSON{Meta: &meta, Path: name})
-		out.Pictures = append(out.Pictures, tool.Shown{Picture: p, View: g.view(fmt.Sprintf("%s:%d", id, i), name, meta, tree, pictures)})
-	}
-	text, err := json.Marshal(map[string]any{"images": entries})
+	answer, err := call.Show(ctx, g.k.a.MaxEdge, g.prepare)
 	if err != nil {
-		return tool.Result{}, fmt.Errorf("describe the pictures: %w", err)
+		return tool.Result{}, err
 	}
-	out.Text, out.IsError = string(text), len(out.Pictures) == 0
+	out := tool.Result{Text: answer.Text, IsError: answer.Failed}
+	for _, s := range answer.Shown {
+		out.Pictures = append(out.Pictures, tool.Shown{Picture: s.Picture, View: g.view(fmt.Sprintf("%s:%d", id, s.At), s.Path, s.Meta, tree, pictures)})
+	}
 	return out, nil
 }
 
-func pictureFault(err error) *faultJSON {
-	f := &faultJSON{Code: "corrupt", Message: err.Error()}
-	if c, ok := errors.AsType[coded](err); ok {
-		f.Code = c.PictureCode()
-	}
-	return f
+func (g *gate) prepare(ctx context.Context, name string, region *vision.Region, maxEdge int) (vision.Picture, vision.Meta, error) {
+	return g.pictures.Prepare(ctx, g.k.dir, name, region, maxEdge)
 }
 
 // view says where a picture came from and what it can prove.
@@ -189,7 +120,7 @@ func (g *gate) first(words string) []provider.Part {
 		return parts
 	}
 	for i, name := range g.k.imagePaths() {
-		p, meta, err := g.pictures.Prepare(context.Background(), g.k.dir, name, nil, g.k.a.MaxEdge)
+		p, meta, err := g.alone(name)
 		if err != nil {
 			parts = append(parts, provider.Text(fmt.Sprintf("[The task's picture %s cannot be shown: %v]", name, err)))
 			continue
@@ -198,4 +129,16 @@ func (g *gate) first(words string) []provider.Part {
 		parts = append(parts, provider.Text("Picture "+name+":"), provider.Show(provider.Picture{Picture: p, View: view}))
 	}
 	return parts
+}
+
+// alone prepares one picture of the task; no model waits for a call of it yet.
+func (g *gate) alone(name string) (vision.Picture, vision.Meta, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), showing.TimePerCall)
+	defer cancel()
+	release, err := g.agent.Place(ctx)
+	if err != nil {
+		return vision.Picture{}, vision.Meta{}, fmt.Errorf("wait for other pictures of the job: %w", err)
+	}
+	defer release()
+	return g.prepare(ctx, name, nil, g.k.a.MaxEdge)
 }

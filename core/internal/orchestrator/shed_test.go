@@ -24,6 +24,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/tool"
 	"github.com/relo-dev/relo/core/internal/traffic"
 	"github.com/relo-dev/relo/core/internal/vision"
+	"github.com/relo-dev/relo/core/internal/vision/showing"
 )
 
 // shed is what a worker needs, played: the way to a stage, folders in place of
@@ -65,7 +66,7 @@ func (s *stage) worker(slots int, act func(ctx context.Context, t engine.Task, d
 func (x *shed) made(slots int) *Worker {
 	return NewWorker(WorkerOptions{ID: "w1", Dir: x.s.t.TempDir(), Slots: slots}, WorkerParts{
 		Home: x, Phone: x, Mailbox: x, Trees: x, Shop: x, Engines: Engines{"scripted": x}, Log: zerolog.Nop(),
-		Pictures: func([]string, func(string) bool) Pictures { return pictures{} },
+		Pictures: func([]string, func(string) bool) Pictures { return pictures{} }, Rooms: showing.NewRooms(),
 	})
 }
 

@@ -69,6 +69,7 @@ const treeDir = "tree"
 func (k *work) do(ctx context.Context) protocol.Finish {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(k.a.Minutes)*time.Minute)
 	defer cancel()
+	defer k.leave()
 	if err := k.prepare(ctx); err != nil {
 		if k.box != nil {
 			err = errors.Join(err, k.box.Close())
@@ -101,6 +102,13 @@ func (k *work) do(ctx context.Context) protocol.Finish {
 	k.keep(ctx)
 	stopSteps()
 	return k.finish
+}
+
+// leave gives up what the attempt shares with others.
+func (k *work) leave() {
+	if k.gate != nil {
+		k.gate.close()
+	}
 }
 
 // failed turns an error into the outcome that it means.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/relo-dev/relo/core/internal/job"
 	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/vision/showing"
 )
 
 // WorkerOptions say who a worker is and where it works.
@@ -32,6 +33,7 @@ type WorkerParts struct {
 	Trees    Trees
 	Shop     Shop
 	Pictures func(never []string, tracked func(name string) bool) Pictures
+	Rooms    *showing.Rooms // of all workers of the process
 	Engines  Engines
 	Log      zerolog.Logger
 }
