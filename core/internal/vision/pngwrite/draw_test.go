@@ -68,12 +68,12 @@ func mixed(w, h int) *image.NRGBA {
 	return m
 }
 
-// veiled is a page with a corner that fades away.
+// veiled is a page whose top fades in, as a shadow does.
 func veiled(w, h int) *image.NRGBA {
 	m := page(w, h)
-	for y := range h / 9 {
-		for x := range w / 9 {
-			m.Pix[m.PixOffset(x, y)+3] = byte(x + y)
+	for y := range min(h, 40) {
+		for x := range w {
+			m.Pix[m.PixOffset(x, y)+3] = byte(6 * y)
 		}
 	}
 	return m

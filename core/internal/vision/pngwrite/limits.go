@@ -20,9 +20,9 @@ const (
 
 // How a strip's plan is chosen.
 const (
-	// sampleStep: every so many-th row is looked at, about sixteen of a wide picture's strip.
+	// sampleStep: every so many-th row is looked at, about ten of a wide picture's strip.
 	// Odd, since lines of text mostly stand an even number of rows apart.
-	sampleStep = 7
+	sampleStep = 11
 
 	// seenBits: so many colours, at most, are remembered as seen; about what the matcher's
 	// window holds of colours that come again.

@@ -6,9 +6,9 @@ import (
 )
 
 // matcher finds repetitions in unfiltered rows. It knows what the bytes are: it looks only where
-// pixels begin, first at the pixel before and the pixel above, then at places where the same
-// two pixels stood before. That is a third of the places a general packer looks at, so that it can
-// look at each longer.
+// pixels begin, first at the pixel before and the pixel above, then at places where a pixel of the
+// same colour stood before. A match of one pixel, which a general packer scorns when it is far,
+// pays: with few bytes left outside matches, the codes of all matches become short.
 type matcher struct {
 	block
 	head [1 << hashBits]int32 // the newest place of each hash, plus 1
@@ -180,8 +180,7 @@ func (f *finder) learn(from, to int) {
 	}
 }
 
-// gain is about how many bits a match saves: a byte of text in a page takes some five bits, a match
-// a handful and the distance's extra bits.
+// gain is about how many bits a match saves: its bytes' less a length's code and the distance's.
 func gain(n, dist int) int {
 	return n*byteWorth - bits.Len32(uint32(dist)) - matchWorth
 }

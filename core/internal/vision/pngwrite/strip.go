@@ -3,6 +3,7 @@ package pngwrite
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"runtime"
 	"slices"
@@ -35,60 +36,67 @@ func cut(src *source) []*strip {
 	rows := max(1, stripBytes/line)
 	n := max(1, (src.h+rows/2)/rows)
 	strips := make([]*strip, n)
-	for i := range strips {
+	each(n, func(i int) bool {
 		from, to := i*src.h/n, (i+1)*src.h/n
 		s := &strip{first: from, rows: to - from, bytes: (to - from) * line}
 		s.plan = choose(look(src, from, to), src.form)
-		if i > 0 && s.plan.filter == none && strips[i-1].plan.filter == none {
-			s.warm = min(windowBytes/line, strips[i-1].rows)
-		}
 		strips[i] = s
+		return true
+	})
+	for i, s := range strips[1:] {
+		if s.plan.filter == none && strips[i].plan.filter == none {
+			s.warm = min(windowBytes/line, strips[i].rows)
+		}
 	}
 	return strips
 }
 
-// pack packs all strips with as many goroutines as there are cores, the costliest first, and stops
-// when their cost is certain to be more than room. It gives the cost of all, or of what was
-// enough to be too much.
+// each calls do with the numbers below n from as many goroutines as there are cores, in order
+// of beginning, until do says no or all are done.
+func each(n int, do func(i int) bool) {
+	var next atomic.Int64
+	work := func() {
+		for {
+			if i := int(next.Add(1)) - 1; i >= n || !do(i) {
+				return
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+}
+
+// pack packs all strips, the costliest first, and stops when their cost is certain to be more
+// than room. It gives the cost of all, or of what was enough to be too much.
 func pack(ctx context.Context, src *source, strips []*strip, room int) (int, error) {
 	order := slices.Clone(strips)
 	slices.SortStableFunc(order, func(a, b *strip) int { return b.plan.guess - a.plan.guess })
-	total := int64(len(zlibHead) + len(zlibTail) + 4)
+	var sum atomic.Int64
+	sum.Store(int64(len(zlibHead) + len(zlibTail) + 4))
 	for _, s := range strips {
-		total += int64(s.least())
+		sum.Add(int64(s.least()))
 	}
-	var next, sum atomic.Int64
-	sum.Store(total)
-	work := func() error {
+	errs := make([]error, len(order))
+	each(len(order), func(i int) bool {
+		if sum.Load() > int64(room) {
+			return false
+		}
+		if errs[i] = ctx.Err(); errs[i] != nil {
+			return false
+		}
 		w := workers.Get().(*worker)
 		defer workers.Put(w)
-		for {
-			i := int(next.Add(1)) - 1
-			if i >= len(order) || sum.Load() > int64(room) {
-				return nil
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := w.pack(src, order[i]); err != nil {
-				return err
-			}
-			sum.Add(int64(order[i].cost - order[i].least()))
+		if errs[i] = w.pack(src, order[i]); errs[i] != nil {
+			return false
 		}
-	}
-	errs := make([]error, min(runtime.GOMAXPROCS(0), len(order)))
-	var wg sync.WaitGroup
-	for i := range errs[1:] {
-		wg.Go(func() { errs[i+1] = work() })
-	}
-	errs[0] = work()
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return 0, err
-		}
-	}
-	return int(sum.Load()), nil
+		sum.Add(int64(order[i].cost - order[i].least()))
+		return true
+	})
+	return int(sum.Load()), errors.Join(errs...)
 }
 
 // least is a cost that the strip has for certain.
