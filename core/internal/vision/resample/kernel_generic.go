@@ -2,11 +2,21 @@
 
 package resample
 
-// fast is false: there are no kernels for this processor.
-var fast = false
+// vector is false: there are no kernels for this processor.
+var vector = false
 
-func mixRows(dst []byte, rows [][]byte, weights []int16, _ []*byte) { mixRowsPlain(dst, rows, weights) }
+func mixDown(out []int16, rows [][]byte, weights []int16, bits uint) {
+	mixDownScalar(out, rows, weights, bits)
+}
 
-func mixAcross4(dst, src []byte, t *taps) { mixAcross4Plain(dst, src, t) }
+func mixPlane(out []byte, mid []int16, a *axis) { mixPlaneScalar(out, mid, a, 0) }
 
-func mixAcross1(dst, src []byte, t *taps) { mixAcross1Plain(dst, src, t) }
+func mixPixels(out []byte, mid []int16, a *axis, l Layout) { mixPixelsScalar(out, mid, a, l) }
+
+func mixDownAlpha(out []int32, rows [][]byte, weights []int16, bits uint, ready bool) {
+	mixDownAlphaScalar(out, rows, weights, bits, ready)
+}
+
+func mixAcrossAlpha(out, mid []int32, a *axis) { mixAcrossAlphaScalar(out, mid, a) }
+
+func toRGB(out, luma, cb, cr []byte) { toRGBScalar(out, luma, cb, cr, 0) }

@@ -2,101 +2,201 @@ package resample
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-// levels draws bytes that kernels find hard too: only the ends of their range.
-func levels(t *rapid.T, n int) []byte {
-	out := make([]byte, n)
-	hard := rapid.Bool().Draw(t, "hard")
-	seed := rapid.Uint32().Draw(t, "seed")
+// drawBytes draws n bytes, often only the ends of their range, where sums are largest.
+func drawBytes(t *rapid.T, n int, name string) []byte {
+	out, seed := make([]byte, n), rapid.Uint32().Draw(t, name)
+	kind := rapid.IntRange(0, 2).Draw(t, name+"'s kind")
 	for i := range out {
 		seed = seed*1664525 + 1013904223
-		out[i] = byte(seed >> 24)
-		if hard {
+		switch kind {
+		case 0:
+			out[i] = byte(seed >> 24)
+		case 1:
 			out[i] = byte(int32(seed) >> 31)
+		case 2:
+			out[i] = byte(-(i & 1)) // a checkerboard
 		}
 	}
 	return out
 }
 
-func TestKernelsGiveTheBytesOfTheirPlainTwins(t *testing.T) {
-	t.Run("rows", rapid.MakeCheck(func(t *rapid.T) {
-		n, rows := rapid.IntRange(1, 200).Draw(t, "bytes"), rapid.IntRange(2, 40).Draw(t, "rows")
-		down := span{0, float64(rows), 0, rows, rapid.IntRange(1, rows).Draw(t, "sent")}.taps(2)
-		all := make([][]byte, down.k)
-		for i := range all {
-			all[i] = levels(t, n)
-		}
-		weights := down.weights[down.list[0].weight:][:down.k]
-		got, want := make([]byte, n), make([]byte, n)
-		mixRows(got, all, weights, make([]*byte, down.k))
-		mixRowsPlain(want, all, weights)
-		if !bytes.Equal(got, want) {
-			t.Fatalf("%v\n%v", got, want)
-		}
-	}))
-	t.Run("across", rapid.MakeCheck(func(t *rapid.T) {
-		size := rapid.IntRange(1, 400).Draw(t, "pixels")
-		n := rapid.IntRange(1, size).Draw(t, "sent")
-		src := append(levels(t, 4*size), make([]byte, filling)...)
-		for i := range filling {
-			src[4*size+i] = 255 // what fills up must not count
-		}
-		s := span{0, float64(size), 0, size, n}
-		four, eight := s.taps(4), s.taps(8)
-		got, want := make([]byte, 4*n), make([]byte, 4*n)
-		mixAcross4(got, src, &four)
-		mixAcross4Plain(want, src, &four)
-		if !bytes.Equal(got, want) {
-			t.Fatalf("four: %v\n%v", got, want)
-		}
-		mixAcross1(got[:n], src[3*size:], &eight)
-		mixAcross1Plain(want[:n], src[3*size:], &eight)
-		if !bytes.Equal(got[:n], want[:n]) {
-			t.Fatalf("one: %v\n%v", got[:n], want[:n])
-		}
-	}))
+// drawAxis draws a reduction whose kernels exist.
+func drawAxis(t *rapid.T, lanes int) *axis {
+	size := rapid.IntRange(1, 300).Draw(t, "size")
+	n := rapid.IntRange(size/100+1, size).Draw(t, "n")
+	return axisOf(spread{size: size, n: n}, lanes)
 }
 
-func TestWeightsAddUpToOneAndStayInside(t *testing.T) {
+// extreme weights: the largest that an axis has, in any order, still summing up to 1<<weightBits.
+func drawWeights(t *rapid.T) []int16 {
+	a := drawAxis(t, 1)
+	_, w := a.window(rapid.IntRange(0, len(a.first)-1).Draw(t, "window"))
+	return rapid.Permutation(w).Draw(t, "weights")
+}
+
+func drawRows(t *rapid.T, rows, n int) [][]byte {
+	all := make([][]byte, rows)
+	for i := range all {
+		all[i] = slices.Clip(drawBytes(t, n, "row"))
+	}
+	return all
+}
+
+func TestDownKernelsGiveTheirTwinsNumbers(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWeights(t)
+		n := 4 * rapid.IntRange(1, 80).Draw(t, "pixels")
+		odd := n - rapid.IntRange(0, 3).Draw(t, "fewer")
+		rows := drawRows(t, len(w), n)
+		got, want := make([]int16, odd+1), make([]int16, odd+1)
+		got[odd], want[odd] = 77, 77 // is not the kernel's
+		mixDown(got[:odd], rows, w, weightBits)
+		mixDownScalar(want[:odd], rows, w, weightBits)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%v\nwant %v", got, want)
+		}
+		ready := rapid.Bool().Draw(t, "ready")
+		got32, want32 := make([]int32, n+1), make([]int32, n+1)
+		got32[n], want32[n] = 77, 77
+		mixDownAlpha(got32[:n], rows, w, weightBits, ready)
+		mixDownAlphaScalar(want32[:n], rows, w, weightBits, ready)
+		if !slices.Equal(got32, want32) {
+			t.Fatalf("alpha, ready %v: %v\nwant %v", ready, got32, want32)
+		}
+	})
+}
+
+func TestAcrossKernelsGiveTheirTwinsBytes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		l := rapid.SampledFrom([]Layout{Grey, RGB, NRGBA}).Draw(t, "layout")
+		lanes := mixedLanes
+		if l == Grey {
+			lanes = planeLanes
+		}
+		a := drawAxis(t, lanes)
+		mid := make([]int16, int(l)*a.reach+slack)
+		for i, v := range drawBytes(t, 2*len(mid), "mid") {
+			if i%2 == 0 { // from far below 0 to far above 255, as a kernel overshoots
+				mid[i/2] = int16(v)*96 - 4000
+			}
+		}
+		n := len(a.first)
+		if l == Grey {
+			got, want := make([]byte, n+1), make([]byte, n+1)
+			mixPlane(got[:n], mid, a)
+			mixPlaneScalar(want[:n], mid, a, 0)
+			if !bytes.Equal(got, want) {
+				t.Fatalf("%v\nwant %v", got, want)
+			}
+			return
+		}
+		got, want := make([]byte, 4*n+1), make([]byte, 4*n+1)
+		mixPixels(got[:4*n], mid, a, l)
+		mixPixelsScalar(want[:4*n], mid, a, l)
+		if !bytes.Equal(got, want) {
+			t.Fatalf("layout %d: %v\nwant %v", l, got, want)
+		}
+	})
+}
+
+func TestTheAlphaKernelAcrossGivesItsTwinsNumbers(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		a := drawAxis(t, mixedLanes)
+		mid := make([]int32, 4*a.reach+slack)
+		for i, v := range drawBytes(t, len(mid), "mid") {
+			mid[i] = int32(v)*320 - 9000 // an eighth below 0 and above 65025
+		}
+		n := 4 * len(a.first)
+		got, want := make([]int32, n+1), make([]int32, n+1)
+		mixAcrossAlpha(got[:n], mid, a)
+		mixAcrossAlphaScalar(want[:n], mid, a)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%v\nwant %v", got, want)
+		}
+	})
+}
+
+func TestTheColourKernelGivesItsTwinsBytes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 50).Draw(t, "n")
+		y, cb, cr := drawBytes(t, n, "y"), drawBytes(t, n, "cb"), drawBytes(t, n, "cr")
+		got, want := make([]byte, 4*n+1), make([]byte, 4*n+1)
+		toRGB(got[:4*n], y, cb, cr)
+		toRGBScalar(want[:4*n], y, cb, cr, 0)
+		if !bytes.Equal(got, want) {
+			t.Fatalf("%v\nwant %v", got, want)
+		}
+	})
+}
+
+// TestARowTooShortStopsTheKernel: the assembly does not ask.
+func TestARowTooShortStopsTheKernel(t *testing.T) {
+	t.Parallel()
+	a := axisOf(spread{size: 100, n: 40}, mixedLanes)
+	w := []int16{1 << 13, 1 << 13}
+	for name, call := range map[string]func(){
+		"across": func() { mixPixels(make([]byte, 160), make([]int16, 4*100-1), a, NRGBA) },
+		"alpha":  func() { mixAcrossAlpha(make([]int32, 160), make([]int32, 4*100-1), a) },
+		"down":   func() { mixDown(make([]int16, 128), [][]byte{make([]byte, 128), make([]byte, 127)}, w, weightBits) },
+		"colour": func() { toRGB(make([]byte, 4*64-1), make([]byte, 64), make([]byte, 64), make([]byte, 64)) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: it did not stop", name)
+				}
+			}()
+			call()
+		}()
+	}
+}
+
+func TestWeightsAddUpAndStayInside(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.OneOf(rapid.IntRange(1, 300), rapid.IntRange(1, 200_000)).Draw(t, "size")
-		n := rapid.IntRange(1, min(size, 2576)).Draw(t, "sent")
-		step := rapid.SampledFrom([]int{2, 4, 8}).Draw(t, "step")
-		ts := span{0, float64(size), 0, size, n}.taps(step)
-		last := int32(0)
-		for i, p := range ts.list {
-			sum := 0
-			for _, w := range ts.weights[p.weight:][:ts.k] {
+		n := rapid.IntRange(1, min(size, 2576)).Draw(t, "n")
+		all := spread{size: size, n: n}
+		if sub := rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "sub"); sub > 1 {
+			at := rapid.IntRange(0, 3).Draw(t, "at")
+			all.sample = func(x int) int { return (at+x)/sub - at/sub }
+			size = all.samples()
+		}
+		a := axisOf(all, planeLanes)
+		last := 0
+		for i := range n {
+			first, w := a.window(i)
+			sum, span, rest := 0, 0, a.weights[a.at[i]:][:max(a.stride, len(w))]
+			for k, w := range rest {
 				sum += int(w)
+				span += max(int(w), -int(w))
+				if k >= int(a.count[i]) && w != 0 {
+					t.Fatalf("pixel %d: %v behind %d weights", i, rest, a.count[i])
+				}
 			}
-			if sum != one || p.first < last || int(p.first)+ts.real > size || ts.k%step != 0 || ts.k-ts.real >= step {
-				t.Fatalf("pixel %d: %+v, sum %d, %d taps of %d", i, p, sum, ts.real, ts.k)
+			// The kernels' sums hold 1.3 of the weights' size, see mixAcrossAlpha.
+			if sum != 1<<a.bits || span*10 > 13*sum || first < last || first+len(w) > size || first+a.stride > a.reach {
+				t.Fatalf("pixel %d: from %d %v, sum %d of %d, size %d", i, first, w, sum, 1<<a.bits, span)
 			}
-			last = p.first
+			last = first
 		}
 	})
 }
 
 func TestAVeryLongSideNeedsLittleMemory(t *testing.T) {
-	ts := span{0, 36e6, 0, 36_000_000, 1568}.taps(8)
-	if n := 2 * len(ts.weights); n > 64<<20 {
-		t.Errorf("%d bytes of weights", n)
+	t.Parallel()
+	a := axisOf(spread{size: 36_000_000, n: 1568}, planeLanes)
+	if size := 2 * len(a.weights); size > 8<<20 {
+		t.Errorf("%d bytes of weights", size)
 	}
-}
-
-func TestAKernelThatWouldLeaveItsRowIsStopped(t *testing.T) {
-	if !fast {
-		t.Skip("not run: this processor has no kernels of its own")
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("it was not")
-		}
-	}()
-	ts := span{0, 100, 0, 100, 50}.taps(4)
-	mixAcross4(make([]byte, 200), make([]byte, 396), &ts)
 }

@@ -1,98 +1,69 @@
 package resample
 
-import "image"
-
-// Layout says how the pixels of a row lie, in bytes a pixel.
-type Layout int
-
-// The layouts. NRGBA's alpha is not multiplied in.
-const (
-	Grey  Layout = 1
-	RGB   Layout = 3
-	NRGBA Layout = 4
+import (
+	"fmt"
+	"image"
 )
 
-// Stream reduces a picture while it is decoded, row by row from the top. It keeps no
-// more rows than the kernel covers.
+// Stream reduces a picture while it is decoded, row by row from the top. It keeps only as many
+// rows as the kernel reaches. What it gives is what Image gives for the same pixels.
 type Stream struct {
-	mix   *mixer
-	part  image.Rectangle
-	ring  [][]byte
-	h     int
-	next  int // sent row
-	clear bool
-	out   image.Image
-	pix   []byte
-	size  int // bytes of a sent row
+	plan *plan
+	part image.Rectangle
+	rows *ring
+	s    *scratch
+	y    int // the result's next row
+	h    int
+	out  image.Image
+	pix  []byte
+	line int
 }
 
-// NewStream reduces the part r of a picture, in source pixels, to w × h. It panics when that
-// would enlarge it.
+// NewStream reduces the part r of a picture to w × h pixels, 1 ≤ w ≤ r.Dx() and 1 ≤ h ≤ r.Dy();
+// it panics otherwise. r is in source pixels, from the first of the rows that Put is given.
 func NewStream(l Layout, r image.Rectangle, w, h int) *Stream {
-	demand(r, w, h)
-	down := span{0, float64(r.Dy()), 0, r.Dy(), h}.taps(2)
-	across := span{0, float64(r.Dx()), 0, r.Dx(), w}.taps(l.step())
-	s := &Stream{mix: newMixer(l, r.Dx(), &down, &across), part: r, ring: make([][]byte, down.real), h: h}
-	for i := range s.ring {
-		s.ring[i] = make([]byte, r.Dx()*int(l))
+	mustReduce(r, w, h)
+	if r.Min.X < 0 || r.Min.Y < 0 {
+		panic(fmt.Sprintf("resample: the part %v begins before the picture", r))
 	}
-	s.out, s.pix = canvas(l, w, h)
-	s.size = len(s.pix) / h
-	return s
+	p := newPlan(l, spread{size: r.Dy(), n: h}, spread{size: r.Dx(), n: w})
+	size := r.Dx() * int(l)
+	rows := newRing(p.down.most, size, make([]byte, p.down.most*size))
+	st := &Stream{plan: p, part: r, rows: rows, s: new(scratch), h: h}
+	st.out, st.pix, st.line = newResult(l, w, h)
+	return st
 }
 
-// Put takes source row y, whole; rows come in order. The row is the caller's again afterwards.
-func (s *Stream) Put(y int, row []byte) {
-	y -= s.part.Min.Y
-	if y < 0 || y >= s.part.Dy() {
+// Put takes the source's whole row y; each row of the part must come once, in order. Rows outside
+// of the part are passed over. The caller may use row again afterwards.
+func (st *Stream) Put(y int, row []byte) {
+	y -= st.part.Min.Y
+	if y < 0 || y >= st.part.Dy() {
 		return
 	}
-	l := int(s.mix.layout)
-	row = row[s.part.Min.X*l : s.part.Max.X*l]
-	keep := s.ring[y%len(s.ring)]
-	if s.mix.layout == NRGBA && !s.copies() && !opaque(row) {
-		s.clear = true
-		multiply(keep, row)
-	} else {
-		copy(keep, row)
+	if y != st.rows.next {
+		panic(fmt.Sprintf("resample: row %d came, row %d is next", y+st.part.Min.Y, st.rows.next+st.part.Min.Y))
 	}
-	for s.next < s.h && int(s.mix.down.list[s.next].first)+s.mix.down.real-1 <= y {
-		dst := s.pix[s.next*s.size:][:s.size]
-		s.mix.row(dst, s.next, func(y int) []byte { return s.ring[y%len(s.ring)] })
-		if s.clear {
-			divide(dst)
+	l := int(st.plan.layout)
+	row = row[st.part.Min.X*l : st.part.Max.X*l]
+	copy(st.rows.room(), row)
+	st.rows.put(st.rows.room(), st.plan.layout != NRGBA || isOpaque(row))
+	for ; st.y < st.h; st.y++ {
+		first, weights := st.plan.down.window(st.y)
+		if first+len(weights) > st.rows.next {
+			return
 		}
-		s.next++
+		st.s.rows = sized(st.s.rows, len(weights))
+		opaque := st.rows.window(st.s.rows, first)
+		st.plan.row(st.s, st.pix[st.y*st.line:(st.y+1)*st.line], st.y, st.s.rows, opaque)
 	}
 }
 
-// copies tells whether nothing is mixed; then nothing of clear pixels is lost either.
-func (s *Stream) copies() bool { return s.mix.down.real == 1 && s.mix.across.real == 1 }
-
-// Image is the reduced picture, after the last row: *image.Gray or *image.NRGBA.
-func (s *Stream) Image() image.Image { return s.out }
-
-// step is what the number of taps across is a multiple of.
-func (l Layout) step() int {
-	if l == Grey {
-		return 8
+// Image gives the result, an *image.Gray of Grey rows, else an *image.NRGBA. It panics when rows
+// of the part are still missing.
+func (st *Stream) Image() image.Image {
+	if st.y < st.h {
+		panic(fmt.Sprintf("resample: row %d has not come", st.rows.next+st.part.Min.Y))
 	}
-	return 4
-}
-
-// canvas is what is written to, and its pixels without gaps.
-func canvas(l Layout, w, h int) (image.Image, []byte) {
-	if l == Grey {
-		m := image.NewGray(image.Rect(0, 0, w, h))
-		return m, m.Pix
-	}
-	m := image.NewNRGBA(image.Rect(0, 0, w, h))
-	return m, m.Pix
-}
-
-// demand panics when something would be enlarged: that is the caller's fault.
-func demand(r image.Rectangle, w, h int) {
-	if w < 1 || h < 1 || w > r.Dx() || h > r.Dy() {
-		panic("resample: a picture can only be made smaller, and has at least one pixel")
-	}
+	return st.out
 }
