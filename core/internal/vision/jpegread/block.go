@@ -14,6 +14,9 @@ var zigzag = [64]uint8{
 // pixels. Where not all are kept, the first after those kept takes what is thrown away.
 var spans = [9]int{8: 64, 4: 32, 2: 8, 1: 2}
 
+// lostBit of a slot's place says that the coefficient is thrown away and counts.
+const lostBit = 8
+
 // slot is where a coefficient goes and what it is multiplied with.
 type slot struct {
 	quant int32
@@ -21,12 +24,15 @@ type slot struct {
 }
 
 // slotsOf gives each coefficient's slot, in the order of the file, in a block of side×side.
-func slotsOf(side int, quant *[64]int32) (s [64]slot) {
+// Of the brightness it counts what is thrown away.
+func slotsOf(side int, quant *[64]int32, brightness bool) (s [64]slot) {
 	for k, z := range zigzag {
 		x, y := int(z)&7, int(z)>>3
 		s[k] = slot{quant[k], uint32(side * side)}
 		if x < side && y < side {
 			s[k].at = uint32(y*side + x)
+		} else if brightness {
+			s[k].at |= 1 << lostBit
 		}
 	}
 	return s
@@ -118,6 +124,7 @@ func (s *scan) readAC(p *scanPart, out *[64]int16) (last int, err error) {
 		slot := slots[k&63]
 		v *= int64(slot.quant)
 		wild |= v ^ int64(int16(v))
+		s.lost += v * v & -int64(slot.at>>lostBit)
 		out[slot.at&63] = int16(v)
 		k++
 	}

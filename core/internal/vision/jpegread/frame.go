@@ -20,6 +20,7 @@ type frame struct {
 	comps            []component
 	baseline         bool
 	progressive      bool
+	lost             int64 // squares of the brightness's coefficients that were thrown away
 	mcusWide, mcusUp int
 
 	gray *image.Gray

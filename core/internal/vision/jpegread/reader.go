@@ -30,17 +30,25 @@ func (r *Reader) Size() (width, height int) { return r.width, r.height }
 // halved again while its own blocks hold the detail: 4:2:0 at a half is 4:4:4.
 // The error wraps ErrDamaged, ErrOther or is ctx's own; there is never half a picture. ctx is asked once a row of MCUs.
 func (r *Reader) Decode(ctx context.Context, denom int) (image.Image, error) {
+	img, _, err := r.Reduce(ctx, denom)
+	return img, err
+}
+
+// Reduce is Decode that also tells what was thrown away: the mean square, in levels of 255, of the
+// brightness that only the frequencies left out would have shown. A plain photo or page has little of it; where
+// there is much, a scaler that looks at all pixels may show something else.
+func (r *Reader) Reduce(ctx context.Context, denom int) (img image.Image, lost float64, err error) {
 	switch denom {
 	case 1, 2, 4, 8:
 	default:
-		return nil, fmt.Errorf("decode a JPEG at 1/%d: only 1, 2, 4 and 8 are known", denom)
+		return nil, 0, fmt.Errorf("decode a JPEG at 1/%d: only 1, 2, 4 and 8 are known", denom)
 	}
 	d := decoder{cursor: cursor{data: r.data}, ctx: ctx, denom: denom}
 	if err := d.walk(); err != nil {
-		return nil, fmt.Errorf("decode a JPEG at 1/%d: %w", denom, err)
+		return nil, 0, fmt.Errorf("decode a JPEG at 1/%d: %w", denom, err)
 	}
 	if !d.ours() {
-		return nil, ErrOther
+		return nil, 0, ErrOther
 	}
-	return d.picture(), nil
+	return d.picture(), float64(d.lost) / float64(r.width*r.height), nil
 }

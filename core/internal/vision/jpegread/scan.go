@@ -8,6 +8,7 @@ type scan struct {
 	blocks int // of a row of MCUs, all parts
 	eobRun int
 	wild   int64 // not 0 once a coefficient did not fit
+	lost   int64 // squares of the brightness's coefficients that were thrown away
 
 	restart int // MCUs between restart markers
 	until   int // MCUs until the next one; not asked when restart is 0
@@ -71,7 +72,7 @@ func (d *decoder) readScan(body []byte) error {
 	if err := d.readRows(s); err != nil {
 		return err
 	}
-	d.eobRun, d.pos = s.eobRun, s.rest()
+	d.eobRun, d.pos, d.lost = s.eobRun, s.rest(), d.lost+s.lost
 	return nil
 }
 
@@ -95,7 +96,7 @@ func (d *decoder) addPart(s *scan, id, tables byte) error {
 		return damaged("Huffman table of a wrong number")
 	}
 	s.parts = append(s.parts, scanPart{
-		comp: c, dc: d.dc[dc], ac: d.ac[ac], slots: slotsOf(c.side, &d.quant[c.quant]),
+		comp: c, dc: d.dc[dc], ac: d.ac[ac], slots: slotsOf(c.side, &d.quant[c.quant], c == &d.comps[0]),
 		span: spans[c.side], coefs: s.coefs, blocks: s.blocks,
 	})
 	s.coefs += c.wide * c.v * spans[c.side]

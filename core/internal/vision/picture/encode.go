@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/relo-dev/relo/core/internal/vision/jpegread"
+	"github.com/relo-dev/relo/core/internal/vision/pngread"
 	"github.com/relo-dev/relo/core/internal/vision/pngwrite"
 	"github.com/relo-dev/relo/core/internal/vision/resample"
 )
@@ -91,6 +92,17 @@ func (p *Preparer) pass(job work, w, h int) (encoded, bool) {
 
 // check decodes a picture to its end and tells whether something of it is transparent.
 func (p *Preparer) check(ctx context.Context, job work) (transparent bool, err error) {
+	if file, ok := pngread.Open(job.data); ok && job.seen.kind == "png" {
+		head := file.Header()
+		err := file.Rows(ctx, func(_ int, row []byte) error {
+			transparent = transparent || head.Layout == pngread.NRGBA && !opaqueRow(row)
+			return nil
+		})
+		if end := late(ctx); end != nil {
+			return false, end
+		}
+		return transparent, decodeRefusal(job.name, job.seen, err)
+	}
 	if file, ok := jpegread.Open(job.data); ok && job.seen.kind == "jpeg" {
 		_, err := file.Decode(ctx, 8) // every code is read all the same
 		if end := late(ctx); end != nil {
@@ -175,6 +187,16 @@ func fit(w, h, edge int) (fitW, fitH int) {
 func opaque(img image.Image) bool {
 	m, ok := img.(*image.NRGBA)
 	return !ok || m.Opaque()
+}
+
+// opaqueRow does the same for a row of pixels of four bytes.
+func opaqueRow(row []byte) bool {
+	for i := 3; i < len(row); i += 4 {
+		if row[i] != 255 {
+			return false
+		}
+	}
+	return true
 }
 
 // onWhite removes transparency, as paper would. What is opaque is not copied: with

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"os"
@@ -23,6 +24,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/relo-dev/relo/core/internal/vision"
+	"github.com/relo-dev/relo/core/internal/vision/jpegread"
 	"github.com/relo-dev/relo/core/internal/vision/resample"
 )
 
@@ -385,6 +387,9 @@ func TestTheClockEndsThePreparation(t *testing.T) {
 	if e, ok := errors.AsType[*Error](err); !ok || e.Code != Timeout && e.Code != Busy || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, %+v", err, meta)
 	}
+	var film bytes.Buffer // a kind that is decoded in one go
+	must(t, gif.Encode(&film, page(60, 60), nil))
+	data = film.Bytes()
 	ctx, cancel := context.WithCancel(t.Context())
 	p := New(Options{})
 	p.decode = func(ctx context.Context, data []byte, s *sight, name string) (image.Image, error) {
@@ -509,5 +514,36 @@ func TestHalfTonesAreNoted(t *testing.T) {
 	}
 	if _, meta, _ := shown(t, pngOf(t, page(2000, 1500)), Params{MaxEdge: 700}); slices.Contains(meta.Notes, "changes-when-scaled") {
 		t.Errorf("a clean page: %v", meta.Notes)
+	}
+}
+
+func TestHiddenPicturesInJPEGsAreNoted(t *testing.T) {
+	dots := image.NewNRGBA(image.Rect(0, 0, 1600, 1200))
+	for y := range 1200 {
+		for x := range 1600 {
+			v := uint8(60)
+			if x%4/2 == 1 && y%4/2 == 1 {
+				v = 250
+			}
+			dots.SetNRGBA(x, y, color.NRGBA{v, v, v, 255})
+		}
+	}
+	for name, c := range map[string]struct {
+		img    image.Image
+		hidden bool
+	}{"dots": {dots, true}, "page": {page(1600, 1200), false}, "photo": {photo(1600, 1200), false}} {
+		data := jpegOf(t, c.img, 92)
+		file, ok := jpegread.Open(data)
+		if !ok {
+			t.Fatal("it is left to the standard decoder")
+		}
+		_, lost, err := file.Reduce(t.Context(), 4)
+		if err != nil || name != "page" && lost > maxLost != c.hidden { // fine lines cost a whole decoding, and are found clean then
+			t.Errorf("%s: %.0f lost, %v", name, lost, err)
+		}
+		if _, meta, _ := shown(t, data, Params{MaxEdge: 400}); slices.Contains(meta.Notes, "changes-when-scaled") != c.hidden {
+			t.Errorf("%s: %.0f lost, %v", name, lost, meta.Notes)
+		}
+		t.Logf("%s: %.0f lost", name, lost)
 	}
 }
