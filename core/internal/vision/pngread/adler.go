@@ -33,5 +33,3 @@ func adlerScalar(sum uint32, b []byte) uint32 {
 	}
 	return uint32(high%adlerMod<<16 | low%adlerMod)
 }
-
-func adler(sum uint32, b []byte) uint32 { return adlerScalar(sum, b) }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math/rand/v2"
+	"sync"
 )
 
 // anyFilter has each row use another filter.
@@ -94,9 +95,14 @@ func zipped(raw []byte) []byte { return zippedAt(raw, zlib.DefaultCompression) }
 
 func zippedAt(raw []byte, level int) []byte {
 	var b bytes.Buffer
-	z, err := zlib.NewWriterLevel(&b, level)
-	if err != nil {
-		panic(err)
+	z, ok := zippers[level-zlib.HuffmanOnly].Get().(*zlib.Writer)
+	if ok {
+		z.Reset(&b)
+	} else {
+		var err error
+		if z, err = zlib.NewWriterLevel(&b, level); err != nil {
+			panic(err)
+		}
 	}
 	if _, err := z.Write(raw); err != nil {
 		panic(err)
@@ -104,5 +110,9 @@ func zippedAt(raw []byte, level int) []byte {
 	if err := z.Close(); err != nil {
 		panic(err)
 	}
+	zippers[level-zlib.HuffmanOnly].Put(z)
 	return b.Bytes()
 }
+
+// zippers are for use again, by level: making one costs more than these small streams.
+var zippers [12]sync.Pool

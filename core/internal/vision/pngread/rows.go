@@ -56,7 +56,7 @@ func (j *job) inflate(b *block, rows int, tail *[window]byte) error {
 	end := window + rows*int(j.rows.stride)
 	copy(b.buf, tail[:])
 	b.buf = b.buf[:end+slack]
-	if err := j.in.fill(b.buf, window); err != nil {
+	if err := j.in.fill(b.buf); err != nil {
 		return err
 	}
 	copy(tail[:], b.buf[end-window:end])

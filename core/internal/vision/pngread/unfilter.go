@@ -28,34 +28,39 @@ func unfilter(filter byte, row, above []byte, size int) error {
 	return nil
 }
 
-func unSubScalar(row []byte, size int) {
-	for i := size; i < len(row); i++ {
+// The scalar twins begin at byte from, before which the row is unfiltered already.
+
+func unSubScalar(row []byte, size, from int) {
+	for i := max(size, from); i < len(row); i++ {
 		row[i] += row[i-size]
 	}
 }
 
-func unUpScalar(row, above []byte) {
+func unUpScalar(row, above []byte, from int) {
 	above = above[:len(row)]
-	for i := range row {
+	for i := from; i < len(row); i++ {
 		row[i] += above[i]
 	}
 }
 
-func unAverageScalar(row, above []byte, size int) {
+func unAverageScalar(row, above []byte, size, from int) {
 	above = above[:len(row)]
-	for i := range min(size, len(row)) {
+	for i := from; i < min(size, len(row)); i++ {
 		row[i] += above[i] / 2
 	}
-	for i := size; i < len(row); i++ {
+	for i := max(size, from); i < len(row); i++ {
 		row[i] += byte((int(row[i-size]) + int(above[i])) / 2)
 	}
 }
 
 // unPaethScalar goes through the bytes of a pixel one after the other, each with its own left and corner.
-func unPaethScalar(row, above []byte, size int) {
+func unPaethScalar(row, above []byte, size, from int) {
 	above = above[:len(row)]
-	for first := range min(size, len(row)) {
+	for first := from; first < min(from+size, len(row)); first++ {
 		var a, c int
+		if first >= size {
+			a, c = int(row[first-size]), int(above[first-size])
+		}
 		for i := first; i < len(row); i += size {
 			b := int(above[i])
 			row[i] += byte(paeth(a, b, c))
