@@ -89,7 +89,7 @@ func (s *scan) readBlock(p *scanPart, out *[64]int16) (last int, err error) {
 // block's end ends it, and a run of blocks without coefficients, which is for progressive files.
 func (s *scan) readAC(p *scanPart, out *[64]int16) (last int, err error) {
 	lut, slots := &p.ac.lut, &p.slots
-	data, pos, acc, count, wild := s.data, s.pos, s.acc, s.count, s.wild
+	data, pos, acc, count, wild, lost := s.data, s.pos, s.acc, s.count, s.wild, s.lost
 	k := 1
 	for k < 64 {
 		if count < 32 {
@@ -111,7 +111,7 @@ func (s *scan) readAC(p *scanPart, out *[64]int16) (last int, err error) {
 		}
 		k += int(e >> 24)
 		if k >= 64 {
-			s.pos, s.acc, s.count, s.wild = pos, acc, count, wild
+			s.pos, s.acc, s.count, s.wild, s.lost = pos, acc, count, wild, lost
 			s.endBlock(e)
 			return k - int(e>>24) - 1, nil
 		}
@@ -124,11 +124,11 @@ func (s *scan) readAC(p *scanPart, out *[64]int16) (last int, err error) {
 		slot := slots[k&63]
 		v *= int64(slot.quant)
 		wild |= v ^ int64(int16(v))
-		s.lost += v * v & -int64(slot.at>>lostBit)
+		lost += v * v & -int64(slot.at>>lostBit)
 		out[slot.at&63] = int16(v)
 		k++
 	}
-	s.pos, s.acc, s.count, s.wild = pos, acc, count, wild
+	s.pos, s.acc, s.count, s.wild, s.lost = pos, acc, count, wild, lost
 	return 63, nil
 }
 

@@ -108,6 +108,16 @@ func (s spec) colour(c int, x, y float64) float64 {
 	return min(max(v, 0), 255)
 }
 
+// waves are the samples of each frequency.
+var waves = func() (w [8][8]float64) {
+	for u := range 8 {
+		for x := range 8 {
+			w[u][x] = math.Cos(float64((2*x+1)*u) * math.Pi / 16)
+		}
+	}
+	return w
+}()
+
 // block gives a block's coefficients divided by their quantisers, in the order of the file.
 func (s spec) block(c, bx, by int) (out [64]int) {
 	fx, fy := float64(s.samples[0][0])/float64(s.samples[c][0]), float64(s.samples[0][1])/float64(s.samples[c][1])
@@ -118,7 +128,7 @@ func (s spec) block(c, bx, by int) (out [64]int) {
 	for k, z := range zigzag {
 		u, v, sum := int(z)%8, int(z)/8, 0.0
 		for i, p := range px {
-			sum += p * math.Cos(float64((2*(i%8)+1)*u)*math.Pi/16) * math.Cos(float64((2*(i/8)+1)*v)*math.Pi/16)
+			sum += p * waves[u][i%8] * waves[v][i/8]
 		}
 		for _, f := range []int{u, v} {
 			if f == 0 {

@@ -12,6 +12,11 @@ type component struct {
 	wide   int // blocks across, whole MCUs
 	plane  []byte
 	stride int
+
+	kept  []int16  // of a progressive file: the coefficients of each block that are needed
+	spots [64]int  // where in a block's the coefficients are, in the order of the file; not below room for none
+	room  int      // how many a block has
+	seen  []uint64 // for each block a bit for each coefficient that is not 0, in the order of the file
 }
 
 // frame is what SOF says, T.81 B.2.2.
@@ -86,7 +91,7 @@ func (d *decoder) sampling() error {
 
 // ours tells whether this package decodes the file. How RGB is known is image/jpeg's rule.
 func (d *decoder) ours() bool {
-	if d.comps == nil || d.progressive || d.width == 0 || d.height == 0 {
+	if d.comps == nil || d.width == 0 || d.height == 0 {
 		return false
 	}
 	if len(d.comps) == 1 {

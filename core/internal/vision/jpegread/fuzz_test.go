@@ -17,8 +17,8 @@ func FuzzDifferential(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	for _, s := range damageable() {
-		f.Add(s.bytes())
+	for _, data := range damageable(f) {
+		f.Add(data)
 	}
 	for _, samples := range samplings {
 		f.Add(spec{w: 21, h: 18, samples: samples, quant: 15, restart: 1}.bytes())

@@ -12,7 +12,7 @@ type Reader struct {
 	width, height int
 }
 
-// Open reads the headers up to the first scan. ok is false for what is left to the standard decoder: damaged headers,
+// Open reads the headers up to the first scan: baseline, extended and progressive files of 8 bits. ok is false for what is left to the standard decoder: damaged headers,
 // sides of 0, four components, RGB (Adobe's transform 0 or the component names R, G, B, without a JFIF header).
 func Open(data []byte) (r *Reader, ok bool) {
 	d := decoder{cursor: cursor{data: data}, headersOnly: true}
@@ -49,6 +49,11 @@ func (r *Reader) Reduce(ctx context.Context, denom int) (img image.Image, lost f
 	}
 	if !d.ours() {
 		return nil, 0, ErrOther
+	}
+	if d.progressive {
+		if err := d.renderKept(); err != nil {
+			return nil, 0, fmt.Errorf("decode a JPEG at 1/%d: %w", denom, err)
+		}
 	}
 	return d.picture(), float64(d.lost) / float64(r.width*r.height), nil
 }

@@ -2,9 +2,9 @@ package jpegread
 
 import "sync"
 
-// readRows reads a scan's codes row by row, while another goroutine makes pixels of the rows read; the
-// one that reads helps when all rows wait for that. Both are done when it returns.
-func (d *decoder) readRows(s *scan) error {
+// eachRow has fill put coefficients into row after row, while another goroutine makes pixels of the rows filled; the
+// one that fills helps when all rows wait for that. Both are done when it returns.
+func (d *decoder) eachRow(s *scan, fill func(*row) error) error {
 	n := ringRows
 	if s.blocks*d.mcusUp < serialBlocks {
 		n = 1
@@ -35,7 +35,7 @@ func (d *decoder) readRows(s *scan) error {
 			d.render(s, r)
 		}
 		r.index = i
-		if err := s.readRow(d, r); err != nil {
+		if err := fill(r); err != nil {
 			return err
 		}
 		if n == 1 {

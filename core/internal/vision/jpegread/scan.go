@@ -14,6 +14,10 @@ type scan struct {
 	until   int // MCUs until the next one; not asked when restart is 0
 	left    int // MCUs left in the scan
 	marker  byte
+
+	progressive bool
+	from, to    int // of a progressive scan: its band of frequencies, in the order of the file
+	high, low   int // and its bits: those below high and not below low, all where high is 0
 }
 
 // scanPart is one component in a scan.
@@ -69,10 +73,33 @@ func (d *decoder) readScan(body []byte) error {
 	if len(d.comps) > 1 && blocks > 10 {
 		return damaged("an MCU of too many blocks")
 	}
-	if err := d.readRows(s); err != nil {
+	if err := d.readCodes(s, body[len(body)-3:]); err != nil {
 		return err
 	}
 	d.eobRun, d.pos, d.lost = s.eobRun, s.rest(), d.lost+s.lost
+	return nil
+}
+
+// readCodes reads all codes of a scan. band are the last three bytes of its header.
+func (d *decoder) readCodes(s *scan, band []byte) error {
+	if !d.progressive {
+		return d.eachRow(s, func(r *row) error { return s.readRow(d, r) })
+	}
+	if err := s.setBand(band[0], band[1], band[2]); err != nil {
+		return err
+	}
+	for _, p := range s.parts {
+		d.keep(p.comp)
+	}
+	r := &row{last: make([]int8, s.blocks)}
+	for r.index = range d.mcusUp {
+		if err := d.ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.readRow(d, r); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -95,13 +122,20 @@ func (d *decoder) addPart(s *scan, id, tables byte) error {
 	if dc > 3 || ac > 3 || d.baseline && (dc > 1 || ac > 1) {
 		return damaged("Huffman table of a wrong number")
 	}
+	p := d.addRoom(s, c)
+	p.dc, p.ac = d.dc[dc], d.ac[ac]
+	return nil
+}
+
+// addRoom gives a component room in the rows of a scan.
+func (d *decoder) addRoom(s *scan, c *component) *scanPart {
 	s.parts = append(s.parts, scanPart{
-		comp: c, dc: d.dc[dc], ac: d.ac[ac], slots: slotsOf(c.side, &d.quant[c.quant], c == &d.comps[0]),
+		comp: c, slots: slotsOf(c.side, &d.quant[c.quant], c == &d.comps[0]),
 		span: spans[c.side], coefs: s.coefs, blocks: s.blocks,
 	})
 	s.coefs += c.wide * c.v * spans[c.side]
 	s.blocks += c.wide * c.v
-	return nil
+	return &s.parts[len(s.parts)-1]
 }
 
 // readRow reads the codes of the row of MCUs r.index.
@@ -171,6 +205,9 @@ func (s *scan) readSingle(d *decoder, r *row, mx int) error {
 
 // into reads block at of p's in this row.
 func (s *scan) into(p *scanPart, r *row, at int) error {
+	if s.progressive {
+		return s.advance(p, r.index*p.comp.v*p.comp.wide+at)
+	}
 	last, err := s.readBlock(p, (*[64]int16)(r.coefs[p.coefs+at*p.span:]))
 	r.last[p.blocks+at] = int8(last)
 	return err
