@@ -3,14 +3,14 @@ package pngwrite
 const (
 	// stripBytes is about how much is filtered and packed by itself: enough strips for
 	// several cores and to tell a page's photos from its text, few enough that what each
-	// costs (its codes, a first row that nothing precedes) stays under a hundredth.
+	// costs (its codes, a first row that nothing precedes) is little.
 	stripBytes = 512 << 10
 
 	// windowBytes is how far deflate looks back.
 	windowBytes = 32 << 10
 
 	// paletteProbe: every so many-th row is asked first whether the colours are few. A page
-	// that was made smaller has thousands; these rows show more than 256 within microseconds.
+	// that was made smaller mostly has thousands, and these rows show more than 256.
 	paletteProbe = 16
 
 	// palettePays is how many bytes of raw pixels a colour must save. A colour costs 3 or 4
@@ -30,14 +30,15 @@ const (
 
 	// What a pixel costs in bits when raw rows are packed by matches: one like its
 	// neighbour, one of a colour that was there before, one of a new colour, and a byte of
-	// grey. Fitted on 110 strips of pages, source, tables, drawings, photos and pages with
-	// photos: with these the guess that is the smaller belongs to the way that came out
-	// smaller, or at most 10 % larger, on each of them.
+	// grey. Fitted by hand on 119 strips of pages, source, tables, drawings, photos and
+	// pages with photos: on those same strips the smaller guess is the way that came out
+	// smaller but for four, where it is 1, 4, 16 and 24 % larger.
 	sameBits, knownBits, freshBits, greyBits = 0.4, 12.0, 23.0, 7.0
 
 	// photoShare: with fewer pixels like a neighbour than this, matches among filtered rows
-	// cost three times as much time as codes alone and save less than a fifth, or nothing
-	// where there is noise. Photos have 0.00 to 0.23.
+	// cost three times as much time as codes alone. They save about a fifth of a photo that
+	// was a JPEG of the same size (a third at most), and make one with noise larger. Photos
+	// have 0.00 to 0.23.
 	photoShare = 0.25
 
 	// matchWidth and matchBytes: narrower rows and smaller strips go to the general packer. In
@@ -46,20 +47,20 @@ const (
 	matchWidth = 256
 	matchBytes = 4 << 10
 
-	// Levels of flate. On grey pages those between 1 and 6 differ by 2 % in size and by a factor of
-	// 2.5 in time; level 2 has half of that for a quarter more time.
+	// Levels of flate. On a grey page written as RGB those between 1 and 6 differ by 2 % in size
+	// and by a factor of 2.5 in time; level 2 has half of that for a quarter more time.
 	generalLevel = 2
 	quickLevel   = 1
 )
 
-// How the matcher works. On seven pages of 1568 pixels, beside zlib's level 6 as sharp uses it: 4 to
-// 21 % smaller, in the time of flate's level 2.
+// How the matcher works. On seven pages of 1400 to 1920 pixels, beside zlib's level 6 as sharp uses it:
+// 4 to 22 % smaller, in the time of flate's level 2, or a third more where text is dense.
 const (
 	// slack is how far a word read at the last byte goes over the end.
 	slack = 8
 
 	// hashBits: a strip's window holds ten thousand pixels, but few colours; with 14 bits
-	// files are 0.2 % smaller and the first strips slower.
+	// files are up to 0.4 % smaller and take a little longer.
 	hashBits = 12
 
 	// colourPrime and hashPrime spread colours and words (2 to the 32nd and the 64th by the golden ratio).
@@ -69,8 +70,8 @@ const (
 	// pixelSlots is one for each pixel of a window, of three bytes or more.
 	pixelSlots = windowBytes / 2
 
-	// chainDepth is how many places of a colour are tried. Four make a file 1.5 % smaller and
-	// take a quarter more time, eight 3 % and half more.
+	// chainDepth is how many places of a colour are tried. Four make a file 1.3 % smaller and
+	// take a quarter more time.
 	chainDepth = 2
 
 	// niceMatch is long enough to look no further, learnMatch how much of a match is learned.
@@ -82,7 +83,6 @@ const (
 	byteWorth  = 8
 	matchWorth = 6
 
-	// blockTokens is after how many tokens new codes are made. Half or twice as many change
-	// sizes by 0.2 %.
+	// blockTokens is after how many tokens new codes are made. Half as many change sizes by 0.2 %.
 	blockTokens = 16 << 10
 )
