@@ -66,6 +66,9 @@ func (c *Children) Close() {
 
 // prepare has a picture prepared by a child.
 func (c *Children) prepare(ctx context.Context, o order, data []byte) (vision.Picture, vision.Meta, error) {
+	if end := late(ctx); end != nil {
+		return vision.Picture{}, vision.Meta{}, end
+	}
 	select {
 	case c.places <- struct{}{}:
 	case <-ctx.Done():

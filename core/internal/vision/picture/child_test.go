@@ -84,12 +84,12 @@ func TestAChildGivesWhatThisProcessWouldGive(t *testing.T) {
 func TestAChildIsKilledAtTheDeadline(t *testing.T) {
 	t.Parallel()
 	kids := children(t, "hang")
-	p := New(Options{Children: kids, MaxTime: 300 * time.Millisecond})
+	p := New(Options{Children: kids, MaxTime: 2 * time.Second})
 	_, meta, err := p.PrepareBytes(t.Context(), large(t), "a.png", Params{})
 	wantCode(t, Timeout, err, nil, meta)
 	kids.gone.Wait() // nothing is left that computes
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(100*time.Millisecond, cancel)
+	time.AfterFunc(time.Second, cancel)
 	_, meta, err = New(Options{Children: kids}).PrepareBytes(ctx, large(t), "a.png", Params{})
 	wantCode(t, Timeout, err, nil, meta)
 	kids.gone.Wait()
