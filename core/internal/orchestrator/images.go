@@ -120,7 +120,7 @@ func (g *gate) first(words string) []provider.Part {
 		return parts
 	}
 	for i, name := range g.k.imagePaths() {
-		p, meta, err := g.alone(name)
+		p, meta, err := g.agent.One(context.Background(), showing.Wish{Name: name, MaxEdge: g.k.a.MaxEdge}, g.prepare)
 		if err != nil {
 			parts = append(parts, provider.Text(fmt.Sprintf("[The task's picture %s cannot be shown: %v]", name, err)))
 			continue
@@ -129,16 +129,4 @@ func (g *gate) first(words string) []provider.Part {
 		parts = append(parts, provider.Text("Picture "+name+":"), provider.Show(provider.Picture{Picture: p, View: view}))
 	}
 	return parts
-}
-
-// alone prepares one picture of the task; no model waits for a call of it yet.
-func (g *gate) alone(name string) (vision.Picture, vision.Meta, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), showing.TimePerCall)
-	defer cancel()
-	release, err := g.agent.Place(ctx)
-	if err != nil {
-		return vision.Picture{}, vision.Meta{}, fmt.Errorf("wait for other pictures of the job: %w", err)
-	}
-	defer release()
-	return g.prepare(ctx, name, nil, g.k.a.MaxEdge)
 }

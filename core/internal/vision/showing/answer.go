@@ -70,3 +70,12 @@ func Escape(name string) string {
 
 // hidden tells what a reader cannot see as itself.
 func hidden(r rune) bool { return !unicode.IsGraphic(r) || (unicode.IsSpace(r) && r != ' ') }
+
+// Refusal words an error of a picture for an agent: its code, when it has one, and why.
+func Refusal(err error) string {
+	words := Escape(err.Error())
+	if c, ok := errors.AsType[Coded](err); ok {
+		return c.PictureCode() + ": " + words
+	}
+	return words
+}

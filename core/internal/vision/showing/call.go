@@ -44,12 +44,19 @@ func (a *Agent) Call(args json.RawMessage, now time.Time) (c Call, refused strin
 	if len(faults) > 0 {
 		return Call{}, strings.Join(faults, "; ")
 	}
-	wait, ok := a.allow(now)
-	if !ok {
-		return Call{}, fmt.Sprintf("busy: at most %d calls a minute; wait %.0f seconds, or show up to %d pictures in one call",
-			CallsPerMinute, math.Ceil(wait.Seconds()), PerCall)
+	if refused = a.Count(now); refused != "" {
+		return Call{}, refused + fmt.Sprintf(", or show up to %d pictures in one call", PerCall)
 	}
 	return Call{Args: in, agent: a}, ""
+}
+
+// Count counts a call made at now. refused are the words for the agent when the last
+// minute had too many.
+func (a *Agent) Count(now time.Time) (refused string) {
+	if wait, ok := a.allow(now); !ok {
+		return fmt.Sprintf("busy: at most %d calls a minute; wait %.0f seconds", CallsPerMinute, math.Ceil(wait.Seconds()))
+	}
+	return ""
 }
 
 // Shown is a picture of an answer.
@@ -124,7 +131,7 @@ func (c Call) prepare(ctx context.Context, edge int, prepare Prepare) map[string
 		}
 		p := &prepared{}
 		all[name] = p
-		work.Go(func() { *p = c.one(ctx, name, edge, prepare) })
+		work.Go(func() { p.picture, p.meta, p.err = c.agent.One(ctx, Wish{name, c.Args.Region, edge}, prepare) })
 	}
 	work.Wait()
 	out := map[string]prepared{}
@@ -134,18 +141,27 @@ func (c Call) prepare(ctx context.Context, edge int, prepare Prepare) map[string
 	return out
 }
 
-func (c Call) one(ctx context.Context, name string, edge int, prepare Prepare) (p prepared) {
-	release, err := c.agent.Place(ctx)
+// Wish says how one file is wanted.
+type Wish struct {
+	Name    string
+	Region  *vision.Region // nil: the whole
+	MaxEdge int            // 0: what prepare takes by itself
+}
+
+// One prepares one file in the job's room, for at most TimePerCall.
+func (a *Agent) One(ctx context.Context, w Wish, prepare Prepare) (vision.Picture, vision.Meta, error) {
+	ctx, cancel := context.WithTimeout(ctx, TimePerCall)
+	defer cancel()
+	release, err := a.Place(ctx)
 	if err != nil {
-		p.err = &refusal{codeBusy, "other pictures of this job are being prepared; ask again in a moment"}
-		return p
+		return vision.Picture{}, vision.Meta{}, &refusal{codeBusy, "other pictures of this job are being prepared; ask again in a moment"}
 	}
 	defer release()
-	p.picture, p.meta, p.err = prepare(ctx, name, c.Args.Region, edge)
-	if _, ok := errors.AsType[Coded](p.err); !ok && errors.Is(p.err, context.DeadlineExceeded) {
-		p.err = &refusal{codeTimeout, fmt.Sprintf("preparing the pictures of one call took longer than %v and was stopped; ask for fewer or smaller ones", TimePerCall)}
+	p, meta, err := prepare(ctx, w.Name, w.Region, w.MaxEdge)
+	if _, ok := errors.AsType[Coded](err); !ok && errors.Is(err, context.DeadlineExceeded) {
+		err = &refusal{codeTimeout, fmt.Sprintf("preparing took longer than %v and was stopped; ask for fewer or smaller pictures", TimePerCall)}
 	}
-	return p
+	return p, meta, err
 }
 
 // refusal is one of this package's own.
