@@ -97,17 +97,17 @@ func refuseKind(data []byte, name string) *Error {
 	if isHTML(head) {
 		return refuse(UnsupportedKind, "%q is an HTML page, not a picture; if it was downloaded, the server answered with a page; to see it, capture it with relo_canvas", name)
 	}
-	if front := data[:min(len(data), 24)]; len(data) > len(pngSignature) &&
-		(bytes.HasPrefix(front, []byte("\x89PNG")) || bytes.HasPrefix(front[1:], []byte("PNG")) || bytes.Contains(front, []byte("IHDR"))) {
-		return corrupt(name, "the PNG's signature was changed, as a transfer in text mode does")
+	if bytes.HasSuffix(data, []byte("TRUEVISION-XFILE.\x00")) || isTGA(data) {
+		return refuse(UnsupportedKind, "%q is a TGA picture, which cannot be shown; %s", name, saveAsPNG)
 	}
 	for _, k := range kinds {
 		if len(data) >= k.at && bytes.HasPrefix(data[k.at:], []byte(k.magic)) {
 			return refuse(UnsupportedKind, "%q is %s, which cannot be shown; %s", name, k.what, k.hint)
 		}
 	}
-	if bytes.HasSuffix(data, []byte("TRUEVISION-XFILE.\x00")) || isTGA(data) {
-		return refuse(UnsupportedKind, "%q is a TGA picture, which cannot be shown; %s", name, saveAsPNG)
+	if front := data[:min(len(data), 24)]; len(data) > len(pngSignature) &&
+		(bytes.HasPrefix(front, []byte("\x89PNG")) || bytes.HasPrefix(front[1:], []byte("PNG")) || bytes.Contains(front, []byte("IHDR"))) {
+		return corrupt(name, "the PNG's signature was changed, as a transfer in text mode does")
 	}
 	if len(head) > 16 && isWords(head) {
 		return refuse(UnsupportedKind, "%q is text, not a picture; read it as text, or give the path of a picture", name)

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 )
 
@@ -158,7 +159,7 @@ func (s *sight) readFrame(seg jpegSegment, name string) error {
 	case seg.marker > mJPGA:
 		feature = "an arithmetic-coded JPEG"
 	case seg.body[0] != 8:
-		feature = "a JPEG with more than 8 bits a channel"
+		feature = fmt.Sprintf("a JPEG of %d bits a channel", seg.body[0])
 	}
 	if feature != "" {
 		return refuse(UnsupportedKind, "%q is %s, which cannot be decoded here; save it as a baseline JPEG or PNG", name, feature)

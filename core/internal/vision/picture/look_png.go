@@ -19,6 +19,14 @@ var pngPixels = map[string]bool{"IHDR": true, "PLTE": true, "tRNS": true, "IDAT"
 // pngProfiles are the chunks that say what the colours mean.
 var pngProfiles = map[string]bool{"iCCP": true, "cICP": true, "gAMA": true, "cHRM": true, "mDCv": true, "cLLi": true}
 
+// pngSRGB are profiles that say what is taken for granted without them: the
+// colours of sRGB (PNG, third edition, 11.3.2.5).
+var pngSRGB = map[string]string{
+	"gAMA": "\x00\x00\xb1\x8f",
+	"cHRM": "\x00\x00\x7a\x26\x00\x00\x80\x84\x00\x00\xfa\x00\x00\x00\x80\xe8\x00\x00\x75\x30\x00\x00\xea\x60\x00\x00\x3a\x98\x00\x00\x17\x70",
+	"cICP": "\x01\x0d\x00\x01",
+}
+
 // pngChunks walks the chunks up to IEND. It holds none of them: a file of 40 MiB can have millions.
 func pngChunks(data []byte) iter.Seq[pngChunk] {
 	return func(yield func(pngChunk) bool) {
@@ -68,7 +76,7 @@ func lookPNG(data []byte, name string) (*sight, error) {
 		case c.kind == "acTL" && len(c.body(data)) >= 4:
 			s.frames = int(be32(c.body(data)))
 			s.hidden.metadata = true
-		case pngProfiles[c.kind]:
+		case pngProfiles[c.kind] && (pngSRGB[c.kind] == "" || pngSRGB[c.kind] != string(c.body(data))):
 			s.hidden.profile = true
 		case !pngPixels[c.kind]:
 			s.hidden.metadata = true
