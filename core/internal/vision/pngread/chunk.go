@@ -33,6 +33,14 @@ func chunkAt(data []byte, at int) (chunk, error) {
 	return chunk{kind: string(data[at+4 : at+8]), body: data[at+8 : end], next: end + 4}, nil
 }
 
+// kindAt is the type of the chunk at offset at, or nothing where the file ends before it.
+func kindAt(data []byte, at int) string {
+	if len(data)-at < 8 {
+		return ""
+	}
+	return string(data[at+4 : at+8])
+}
+
 // finish checks what follows the chunk in which the zlib stream ended, up to IEND: more
 // IDAT and anything that is not to come earlier is passed over, as the standard decoder does.
 func finish(data []byte, at int) error {

@@ -96,8 +96,8 @@ func TestEverySortIsReadAsTheStandardDecoderDoes(t *testing.T) {
 		for _, filter := range []int{0, 1, 2, 3, 4, anyFilter} {
 			t.Run(fmt.Sprintf("%s filter %d", s.name, filter), func(t *testing.T) {
 				t.Parallel()
-				for _, w := range []int{1, 2, 3, 7, 8, 9, 33, 250} {
-					for _, h := range []int{1, 2, 20} {
+				for _, w := range []int{1, 2, 3, 7, 9, 33, 250} {
+					for _, h := range []int{1, 12} {
 						data := s.draw(w, h, filter)
 						if opened, sound := differ(t, data); !opened || !sound {
 							t.Errorf("%d×%d: opened %v, sound %v", w, h, opened, sound)

@@ -106,14 +106,15 @@ func (r *Reader) readIHDR(b []byte) bool {
 func (r *Reader) readTables(at int) bool {
 	colours, key := false, false
 	for {
+		if kindAt(r.data, at) == "IDAT" { // Rows will check it
+			r.idat = at
+			return colours || r.kind != indexed
+		}
 		c, err := chunkAt(r.data, at)
 		if err != nil {
 			return false
 		}
 		switch c.kind {
-		case "IDAT":
-			r.idat = at
-			return colours || r.kind != indexed
 		case "IHDR", "IEND":
 			return false
 		case "PLTE":
