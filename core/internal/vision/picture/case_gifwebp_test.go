@@ -227,7 +227,7 @@ func transparentNote(m image.Image) []string {
 
 func xFile(t *testing.T, name string) []byte {
 	t.Helper()
-	return mustRead(t, filepath.Join(xImages(t), name))
+	return mustRead(t, filepath.Join(xDir(t), name))
 }
 
 // riff is a WebP of these chunks.

@@ -17,7 +17,7 @@ import (
 // goFile reads a picture that comes with Go.
 func goFile(t *testing.T, name string) []byte {
 	t.Helper()
-	return mustRead(t, filepath.Join(goImages(t), "testdata", name))
+	return mustRead(t, filepath.Join(goDir(t), "testdata", name))
 }
 
 // goLike is a picture that comes with Go, and what another decoding of it gives.

@@ -177,6 +177,23 @@ func scalingAttacks(t *testing.T) {
 			t.Errorf("hidden for %s: %v", why, meta.Notes)
 		}
 	}
+	// Half-tone beside the flat grey that looks the same to an eye, 188, is 128 to a program that scales without regard to gamma.
+	gamma := mixed(1600, 1200, func(x, y int) uint8 {
+		switch {
+		case (x/100+y/100)%3 == 0:
+			return 188
+		case (x+y)%2 == 0:
+			return 255
+		}
+		return 0
+	})
+	for _, edge := range []int{800, 600, 400} {
+		_, meta, err := New(Options{}).PrepareBytes(t.Context(), pngOf(t, gamma), "a.bin", Params{MaxEdge: edge})
+		must(t, err)
+		if !slices.Contains(meta.Notes, "changes-when-scaled") {
+			t.Errorf("hidden by gamma, at %d: %v", edge, meta.Notes)
+		}
+	}
 	for why, m := range map[string]image.Image{"a page": page(2400, 1800), "a photo": photo(1800, 1200)} {
 		_, meta, err := New(Options{}).PrepareBytes(t.Context(), pngOf(t, m), "a.bin", Params{MaxEdge: 600})
 		must(t, err)

@@ -16,6 +16,13 @@ type pngChunk struct {
 // pngPixels are the chunks that hold pixels or say how to read them.
 var pngPixels = map[string]bool{"IHDR": true, "PLTE": true, "tRNS": true, "IDAT": true, "IEND": true}
 
+// holdsPixels tells whether a chunk is needed to read the pixels of a PNG of that colour type.
+// A palette beside true colours is a proposal for old screens, and holds none (PNG, third edition, 11.2.2).
+func (c pngChunk) holdsPixels(colour byte) bool {
+	const palette = 3
+	return pngPixels[c.kind] && (c.kind != "PLTE" || colour == palette)
+}
+
 // pngProfiles are the chunks that say what the colours mean.
 var pngProfiles = map[string]bool{"iCCP": true, "cICP": true, "gAMA": true, "cHRM": true, "mDCv": true, "cLLi": true}
 
@@ -78,7 +85,7 @@ func lookPNG(data []byte, name string) (*sight, error) {
 			s.hidden.metadata = true
 		case pngProfiles[c.kind] && (pngSRGB[c.kind] == "" || pngSRGB[c.kind] != string(c.body(data))):
 			s.hidden.profile = true
-		case !pngPixels[c.kind]:
+		case !c.holdsPixels(h[9]):
 			s.hidden.metadata = true
 		}
 		if !c.sound(data) {
@@ -113,7 +120,7 @@ func pngPixelBytes(depth, colour byte) int {
 func stripPNG(data []byte) []byte {
 	out := append(make([]byte, 0, len(data)), pngSignature...)
 	for c := range pngChunks(data) {
-		if pngPixels[c.kind] {
+		if c.holdsPixels(data[25]) {
 			out = append(out, data[c.start:c.end]...)
 		}
 	}
