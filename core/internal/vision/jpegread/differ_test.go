@@ -17,15 +17,15 @@ func differ(ctx context.Context, data []byte, tolerance int) (what string, stric
 	if !ok {
 		return "", false
 	}
-	d := decoder{cursor: cursor{data: data}, ctx: ctx, denom: 1}
+	d := decoder{cursor: cursor{data: data}, denom: 1}
 	mad := false
 	d.inspect = func(p *scanPart, r *row) { mad = mad || overflows(p, r) }
-	err := d.walk()
+	err := d.walk(ctx)
 	if err == nil && !d.ours() {
 		err = ErrOther
 	}
 	if err == nil && d.progressive {
-		err = d.renderKept()
+		err = d.renderKept(ctx)
 	}
 	for _, denom := range []int{1, 2, 4, 8} {
 		m, e := r.Decode(ctx, denom)
@@ -63,7 +63,7 @@ func overflows(p *scanPart, r *row) bool {
 		for _, c := range r.coefs[p.coefs+i*p.span:][:64] {
 			sum += max(int(c), -int(c))
 		}
-		if sum > 8000 {
+		if sum > 4000 { // a row's half of it, times 2^20, would not fit
 			return true
 		}
 	}

@@ -1,6 +1,9 @@
 package jpegread
 
-import mathbits "math/bits"
+import (
+	"context"
+	mathbits "math/bits"
+)
 
 // A progressive file gives its coefficients in several scans, T.81 annex G, so they are kept until the file's end: of each block
 // those that the chosen size needs, 2 bytes each, and one bit of every other, since what a later scan holds
@@ -191,14 +194,14 @@ func (s *scan) correct(p *scanPart, kept []int16, seen uint64, k, zeros int) int
 }
 
 // renderKept makes all pixels of a progressive file, when it has ended well; its last quantisers are what counts.
-func (d *decoder) renderKept() error {
+func (d *decoder) renderKept(ctx context.Context) error {
 	s := &scan{}
 	for i := range d.comps {
 		if c := &d.comps[i]; c.kept != nil {
 			d.addRoom(s, c)
 		}
 	}
-	err := d.eachRow(s, func(r *row) error {
+	err := d.eachRow(ctx, s, func(r *row) error {
 		for i := range s.parts {
 			s.unkeep(&s.parts[i], r)
 		}

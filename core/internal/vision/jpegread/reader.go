@@ -16,7 +16,7 @@ type Reader struct {
 // sides of 0, four components, RGB (Adobe's transform 0 or the component names R, G, B, without a JFIF header).
 func Open(data []byte) (r *Reader, ok bool) {
 	d := decoder{cursor: cursor{data: data}, headersOnly: true}
-	if err := d.walk(); err != nil || !d.ours() {
+	if err := d.walk(context.Background()); err != nil || !d.ours() {
 		return nil, false
 	}
 	return &Reader{data: data, width: d.width, height: d.height}, true
@@ -43,15 +43,15 @@ func (r *Reader) Reduce(ctx context.Context, denom int) (img image.Image, lost f
 	default:
 		return nil, 0, fmt.Errorf("decode a JPEG at 1/%d: only 1, 2, 4 and 8 are known", denom)
 	}
-	d := decoder{cursor: cursor{data: r.data}, ctx: ctx, denom: denom}
-	if err := d.walk(); err != nil {
+	d := decoder{cursor: cursor{data: r.data}, denom: denom}
+	if err := d.walk(ctx); err != nil {
 		return nil, 0, fmt.Errorf("decode a JPEG at 1/%d: %w", denom, err)
 	}
 	if !d.ours() {
 		return nil, 0, ErrOther
 	}
 	if d.progressive {
-		if err := d.renderKept(); err != nil {
+		if err := d.renderKept(ctx); err != nil {
 			return nil, 0, fmt.Errorf("decode a JPEG at 1/%d: %w", denom, err)
 		}
 	}

@@ -1,10 +1,13 @@
 package jpegread
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // eachRow has fill put coefficients into row after row, while another goroutine makes pixels of the rows filled; the
 // one that fills helps when all rows wait for that. Both are done when it returns.
-func (d *decoder) eachRow(s *scan, fill func(*row) error) error {
+func (d *decoder) eachRow(ctx context.Context, s *scan, fill func(*row) error) error {
 	n := ringRows
 	if s.blocks*d.mcusUp < serialBlocks {
 		n = 1
@@ -25,7 +28,7 @@ func (d *decoder) eachRow(s *scan, fill func(*row) error) error {
 	defer wg.Wait()
 	defer close(full)
 	for i := range d.mcusUp {
-		if err := d.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var r *row

@@ -1,5 +1,7 @@
 package jpegread
 
+import "context"
+
 // scan is the reading of one scan's codes.
 type scan struct {
 	bits
@@ -42,7 +44,7 @@ type row struct {
 const noBlock = -1
 
 // readScan reads a scan's header, T.81 B.2.3, and its codes, and makes its pixels.
-func (d *decoder) readScan(body []byte) error {
+func (d *decoder) readScan(ctx context.Context, body []byte) error {
 	if d.comps == nil {
 		return damaged("a scan without a frame")
 	}
@@ -73,7 +75,7 @@ func (d *decoder) readScan(body []byte) error {
 	if len(d.comps) > 1 && blocks > 10 {
 		return damaged("an MCU of too many blocks")
 	}
-	if err := d.readCodes(s, body[len(body)-3:]); err != nil {
+	if err := d.readCodes(ctx, s, body[len(body)-3:]); err != nil {
 		return err
 	}
 	d.eobRun, d.pos, d.lost = s.eobRun, s.rest(), d.lost+s.lost
@@ -81,9 +83,9 @@ func (d *decoder) readScan(body []byte) error {
 }
 
 // readCodes reads all codes of a scan. band are the last three bytes of its header.
-func (d *decoder) readCodes(s *scan, band []byte) error {
+func (d *decoder) readCodes(ctx context.Context, s *scan, band []byte) error {
 	if !d.progressive {
-		return d.eachRow(s, func(r *row) error { return s.readRow(d, r) })
+		return d.eachRow(ctx, s, func(r *row) error { return s.readRow(d, r) })
 	}
 	if err := s.setBand(band[0], band[1], band[2]); err != nil {
 		return err
@@ -93,7 +95,7 @@ func (d *decoder) readCodes(s *scan, band []byte) error {
 	}
 	r := &row{last: make([]int8, s.blocks)}
 	for r.index = range d.mcusUp {
-		if err := d.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if err := s.readRow(d, r); err != nil {

@@ -21,12 +21,11 @@ const (
 	markCOM   = 0xfe
 )
 
-// decoder is the state of one reading of a file. It holds a context because it lives as long as one call of Decode.
+// decoder is the state of one reading of a file.
 type decoder struct {
 	cursor
 	frame
 
-	ctx         context.Context //nolint:containedctx // one call's state, never kept
 	denom       int
 	headersOnly bool // stop at the first scan, build no tables
 
@@ -46,7 +45,7 @@ type decoder struct {
 
 // walk goes through the file's segments to its end marker, or with headersOnly to the first scan. Which junk between
 // segments is passed over is what image/jpeg passes over.
-func (d *decoder) walk() error {
+func (d *decoder) walk(ctx context.Context) error {
 	soi, err := d.take(2)
 	if err != nil {
 		return err
@@ -75,7 +74,7 @@ func (d *decoder) walk() error {
 		if m == markSOS && d.headersOnly {
 			return nil
 		}
-		if err := d.read(m, body); err != nil {
+		if err := d.read(ctx, m, body); err != nil {
 			return err
 		}
 	}
@@ -121,7 +120,7 @@ func (d *decoder) segment() ([]byte, error) {
 	return d.take(n)
 }
 
-func (d *decoder) read(m byte, body []byte) error {
+func (d *decoder) read(ctx context.Context, m byte, body []byte) error {
 	switch m {
 	case markSOF0, markSOF1, markSOF2:
 		return d.readFrame(m, body)
@@ -130,7 +129,7 @@ func (d *decoder) read(m byte, body []byte) error {
 	case markDQT:
 		return d.readQuant(body)
 	case markSOS:
-		return d.readScan(body)
+		return d.readScan(ctx, body)
 	case markDRI:
 		if len(body) != 2 {
 			return damaged("restart interval of a wrong length")
