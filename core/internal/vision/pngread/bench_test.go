@@ -2,6 +2,7 @@ package pngread
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -90,5 +91,32 @@ func BenchmarkRead(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkUnfilter is a row of 3840 pixels, kernel beside scalar twin.
+func BenchmarkUnfilter(b *testing.B) {
+	row, above := noise(4*3840), noise(4*3840+1)
+	for _, size := range []int{3, 4} {
+		row, above := row[:size*3840], above[:size*3840]
+		for name, undo := range map[string]func(){
+			"paeth":          func() { unPaeth(row, above, size) },
+			"paeth scalar":   func() { unPaethScalar(row, above, size, 0) },
+			"average":        func() { unAverage(row, above, size) },
+			"average scalar": func() { unAverageScalar(row, above, size, 0) },
+			"sub":            func() { unSub(row, size) },
+			"sub scalar":     func() { unSubScalar(row, size, 0) },
+			"up":             func() { unUp(row, above) },
+			"up scalar":      func() { unUpScalar(row, above, 0) },
+			"adler":          func() { adler(1, row) },
+			"adler scalar":   func() { adlerScalar(1, row) },
+		} {
+			b.Run(fmt.Sprintf("%d/%s", size, name), func(b *testing.B) {
+				b.SetBytes(int64(len(row)))
+				for b.Loop() {
+					undo()
+				}
+			})
+		}
 	}
 }

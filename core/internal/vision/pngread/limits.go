@@ -14,8 +14,8 @@ const (
 	// blockBytes is about what is inflated at a time: it and its window stay in the second cache.
 	blockBytes = 1 << 18
 
-	// ringBlocks are in work at a time: one that is inflated, one that waits, one whose rows are given.
-	ringBlocks = 3
+	// ringBlocks are in work at a time: one in each of three steps, and one that waits.
+	ringBlocks = 4
 
 	// serialBytes of rows and less are not worth a second goroutine.
 	serialBytes = 1 << 18

@@ -1,9 +1,6 @@
 package pngread
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 // Rows gives every row in order, from the top, as 8-bit pixels in the header's layout. row is valid during
 // the call only and must not be written to. An error is ErrDamaged's, sink's or that of a context that ended; rows
@@ -41,6 +38,11 @@ type block struct {
 
 func (b *block) pixels() []byte { return b.buf[window : len(b.buf)-slack] }
 
+// row is row i without its filter; stride is its length with it.
+func (b *block) row(i, stride int) []byte {
+	return b.pixels()[i*stride+1 : (i+1)*stride : (i+1)*stride]
+}
+
 // perBlock is how many rows a block has.
 func (j *job) perBlock() int {
 	return min(j.height, max(1, int(blockBytes/j.rows.stride)))
@@ -67,11 +69,14 @@ func (j *job) inflate(b *block, rows int, tail *[window]byte) error {
 func (j *job) alone(ctx context.Context) error {
 	b, tail := j.newBlock(), new([window]byte)
 	for y := 0; y < j.height; {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("read a PNG: %w", err)
+		if ctx.Err() != nil {
+			return stopped(ctx)
 		}
 		n := min(j.perBlock(), j.height-y)
 		if err := j.inflate(b, n, tail); err != nil {
+			return err
+		}
+		if err := j.rows.unfilter(b); err != nil {
 			return err
 		}
 		if err := j.rows.give(y, b); err != nil {
@@ -84,72 +89,6 @@ func (j *job) alone(ctx context.Context) error {
 		return err
 	}
 	return j.rows.check(sum)
-}
-
-// shared inflates in a goroutine of its own, which has ended when it returns.
-func (j *job) shared(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	free, full := make(chan *block, ringBlocks), make(chan *block, ringBlocks)
-	for range ringBlocks {
-		free <- nil // made when first needed
-	}
-	var sum uint32
-	var inflated error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer close(full)
-		sum, inflated = j.inflateAll(ctx, free, full)
-	}()
-	given := j.giveAll(ctx, free, full)
-	stop()
-	<-done
-	switch {
-	case given != nil:
-		return given
-	case inflated != nil:
-		return inflated
-	}
-	return j.rows.check(sum)
-}
-
-// inflateAll inflates all blocks and gives the checksum behind them.
-func (j *job) inflateAll(ctx context.Context, free <-chan *block, full chan<- *block) (uint32, error) {
-	tail := new([window]byte)
-	for y := 0; y < j.height; {
-		var b *block
-		select {
-		case b = <-free:
-		case <-ctx.Done():
-			return 0, fmt.Errorf("read a PNG: %w", ctx.Err())
-		}
-		if b == nil {
-			b = j.newBlock()
-		}
-		n := min(j.perBlock(), j.height-y)
-		if err := j.inflate(b, n, tail); err != nil {
-			return 0, err
-		}
-		full <- b // has room for all there are
-		y += n
-	}
-	return j.in.end()
-}
-
-// giveAll gives the rows of all blocks that come.
-func (j *job) giveAll(ctx context.Context, free chan<- *block, full <-chan *block) error {
-	y := 0
-	for b := range full {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("read a PNG: %w", err)
-		}
-		if err := j.rows.give(y, b); err != nil {
-			return err
-		}
-		y += b.rows
-		free <- b // has room for all there are
-	}
-	return nil
 }
 
 // rowMaker turns inflated blocks into rows.
@@ -173,20 +112,29 @@ func newRowMaker(r *Reader, sink func(y int, row []byte) error) *rowMaker {
 	return m
 }
 
-// give unfilters a block in place and gives its rows; the first is row y.
-func (m *rowMaker) give(y int, b *block) error {
+// unfilter unfilters a block in place.
+func (m *rowMaker) unfilter(b *block) error {
 	pixels, n := b.pixels(), int(m.stride)
 	m.sum = adler(m.sum, pixels)
 	if m.above == nil {
-		m.above = make([]byte, n-1)
+		m.above = make([]byte, n-1) // nothing lies above the first row
 	}
 	above := m.above
 	for i := range b.rows {
-		row := pixels[i*n+1 : (i+1)*n : (i+1)*n]
+		row := b.row(i, n)
 		if err := unfilter(pixels[i*n], row, above, m.size); err != nil {
 			return err
 		}
 		above = row
+	}
+	copy(m.above, above)
+	return nil
+}
+
+// give gives the rows of an unfiltered block; the first is row y.
+func (m *rowMaker) give(y int, b *block) error {
+	for i := range b.rows {
+		row := b.row(i, int(m.stride))
 		if m.spread != nil {
 			m.spread(m.out, row)
 			row = m.out
@@ -195,7 +143,6 @@ func (m *rowMaker) give(y int, b *block) error {
 			return err
 		}
 	}
-	copy(m.above, above)
 	return nil
 }
 
