@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,10 +114,7 @@ func (x pictures) Prepare(ctx context.Context, dir, name string, region *vision.
 	}
 	p, meta, err := x.p.Prepare(ctx, roots, name, picture.Params{Region: region, MaxEdge: maxEdge})
 	_ = roots.Close() // opened for reading only
-	if e, ok := errors.AsType[*picture.Error](err); ok {
-		err = pictureError{e}
-	}
-	return p, meta, err
+	return p, meta, codedPicture(err)
 }
 
 // attachment makes a picture in memory ready for the planner.

@@ -40,6 +40,7 @@ var abouts = map[string]about{
 	"costs":              {groupLook, [2]string{"relo costs --days 30", "relo costs @last"}, jobs},
 	"models":             {groupLook, [2]string{"relo models", "relo models guess gpt-4o llava:13b"}, nothing},
 	"image":              {groupLook, [2]string{"relo image shots/login.png", "relo image big.png --region 0,0,800,600 --out sent"}, files},
+	"mcp":                {groupLook, [2]string{"claude mcp add relo -- relo mcp", "relo mcp --root ~/project --private"}, nothing},
 	"approve":            {groupSteer, [2]string{"relo approve @last", "relo approve @last --edit"}, jobs},
 	"say":                {groupSteer, [2]string{`relo say @last "use the existing Field component"`, "relo say @last/login-form - < review.txt"}, tasks},
 	"pause":              {groupSteer, [2]string{"relo pause @last", "relo pause 01a22de0"}, jobs},

@@ -65,24 +65,18 @@ func (s *shell) image(ctx context.Context, f imageFlags, paths []string) error {
 	if err != nil {
 		return err
 	}
-	env, err := s.env(f.root)
+	env, cfg, err := s.seeing(f.root)
 	if err != nil {
 		return err
 	}
-	roots, err := picture.OpenRoots(env.Dir)
+	g, err := app.OpenGallery(env, cfg)
 	if err != nil {
-		return &usageError{words: fmt.Sprintf("--root %s cannot be opened: %v", env.Dir, cause(err))}
+		return rootFault(env, err)
 	}
-	cfg, err := s.load(env) // pictures.never holds here too
-	if err != nil {
-		return errors.Join(err, roots.Close())
-	}
-	dark := app.NewDarkroom(env)
-	defer func() { _ = dark.Close() }() // it never fails
-	p := dark.Preparer(picture.Options{Never: cfg.Pictures.Never, MaxEdge: cfg.Pictures.MaxEdge})
+	defer func() { _ = g.Close() }() // opened for reading only
 	shown, refused := []preparedDoc{}, []refusedDoc{}
 	for _, path := range paths {
-		pic, meta, err := p.Prepare(ctx, roots, path, params)
+		pic, meta, err := g.Prepare(ctx, path, params.Region, params.MaxEdge)
 		if err != nil {
 			refused = append(refused, refusal(path, err))
 			continue
@@ -91,16 +85,16 @@ func (s *shell) image(ctx context.Context, f imageFlags, paths []string) error {
 		doc := preparedDoc{Meta: meta}
 		if f.out != "" {
 			if doc.File, err = keep(f.out, path, meta.Index, pic); err != nil {
-				return errors.Join(err, roots.Close())
+				return err
 			}
 		}
 		shown = append(shown, doc)
 	}
 	s.images(imagesDoc{shown, refused})
 	if len(shown) == 0 {
-		return errors.Join(roots.Close(), &endError{exitError})
+		return &endError{exitError}
 	}
-	return roots.Close()
+	return nil
 }
 
 func (s *shell) images(doc imagesDoc) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -59,7 +60,7 @@ func (h *Hub) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) error 
 // server makes the library's server; its calls end with life.
 func (h *Hub) server(life context.Context) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "relo", Title: "Relo", Version: h.o.Version}, &mcp.ServerOptions{
-		Instructions: instructions,
+		Instructions: strings.TrimSpace(instructions),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // the list never changes
 	})
 	no := false

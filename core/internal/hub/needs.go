@@ -7,7 +7,7 @@ import (
 )
 
 // Pictures prepares one file of the agent's folder for a model to look at. maxEdge is
-// never 0. An error with a PictureCode is a refusal in words for the agent.
+// 0 for what is sent by default. An error with a PictureCode is a refusal in words for the agent.
 type Pictures interface {
 	Prepare(ctx context.Context, name string, region *vision.Region, maxEdge int) (vision.Picture, vision.Meta, error)
 }
