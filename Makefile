@@ -59,6 +59,12 @@ house: ## the rules of the house: floors, doors, sizes, words
 race: ## tests under the race detector, without the whole-program ones
 	$(GO) test -race $$($(GO) list ./... | grep -v /core/e2e)
 
+# Sources of Debian (80 MB, by hash) are kept in the person's cache folder; Pillow's needs xz, colours and sizes
+# are held against ImageMagick (convert) where it is installed. Nothing is installed.
+.PHONY: soak
+soak: ## long proofs of the pictures: 500,000 opens in a race, 1,000 public pictures, 10,000 calls (needs a network once)
+	RELO_SOAK=1 $(GO) test -count=1 -v -timeout 60m -run 'Soak|TheCallersMemoryStaysFlat' ./core/internal/vision/picture
+
 bench: ## the table of numbers; BENCH=regexp TIMES=1x
 	$(GO) test ./core/e2e ./core/internal/catalog -run '^$$' -bench '$(BENCH)' -benchtime $(TIMES)
 
