@@ -2,7 +2,7 @@
 # the modules are in Go's cache nothing here asks a network.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo recording test check format vet lint house race bench e2e fmt generate catalog install dist clean
+.PHONY: help build demo recording test check format vet lint house race bench bench-pictures e2e fmt generate catalog install dist clean
 
 GO       ?= go
 BENCH    ?= .
@@ -24,7 +24,7 @@ LINT := $(shell golangci-lint version --short 2>/dev/null | grep -qx '$(LINT_VER
 
 help: ## this list
 	@echo "Relo. Usage: make TARGET"
-	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):.*## /\1\t/' | expand -t 12 | sed 's/^/  /'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16 | sed 's/^/  /'
 
 build: ## bin/relo
 	$(GO) build -buildvcs=$(VCS) -o bin/relo ./core/cmd/relo
@@ -65,8 +65,16 @@ race: ## tests under the race detector, without the whole-program ones
 soak: ## long proofs of the pictures: 500,000 opens in a race, 1,000 public pictures, 10,000 calls (needs a network once)
 	RELO_SOAK=1 $(GO) test -count=1 -v -timeout 60m -run 'Soak|TheCallersMemoryStaysFlat' ./core/internal/vision/picture
 
-bench: ## the table of numbers; BENCH=regexp TIMES=1x
+bench: ## the tables of numbers; BENCH=regexp TIMES=1x
 	$(GO) test ./core/e2e ./core/internal/catalog -run '^$$' -bench '$(BENCH)' -benchtime $(TIMES)
+	@if [ '$(BENCH)' != . ]; then echo "NOT RUN  pictures beside sharp: make bench-pictures"; \
+	elif command -v npm >/dev/null; then $(MAKE) --no-print-directory bench-pictures; \
+	else echo "NOT RUN  pictures beside sharp: that needs node and npm; make bench-pictures"; fi
+
+bench-pictures: build ## pictures beside sharp, ImageMagick and plain Go; installs those; WRITE=1 ROUNDS=5 PARTS= FILES=regexp
+	$(GO) test -c -o tmp/picturebench ./core/e2e
+	@bench/pictures/setup.sh
+	@node bench/pictures/run.mjs
 
 e2e: ## whole-program tests only
 	$(GO) run ./core/cmd/loudtest -count=1 ./core/e2e/...

@@ -22,7 +22,7 @@ export class Peer {
   }
 }
 
-/** How long a whole process takes, in ms. */
+/** How long a whole process takes, as {ms}. */
 export function whole(command, args, env) {
   return new Promise((done, fail) => {
     const start = process.hrtime.bigint()
@@ -30,7 +30,7 @@ export function whole(command, args, env) {
     let words = ''
     p.stderr.on('data', (d) => { words += d })
     p.on('error', fail)
-    p.on('exit', (code) => code === 0 ? done(Number(process.hrtime.bigint() - start) / 1e6) : fail(new Error(`${command} ended with ${code}: ${words.slice(0, 400)}`)))
+    p.on('exit', (code) => code === 0 ? done({ ms: Number(process.hrtime.bigint() - start) / 1e6 }) : fail(new Error(`${command} ended with ${code}: ${words.slice(0, 400)}`)))
   })
 }
 

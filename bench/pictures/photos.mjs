@@ -5,7 +5,7 @@ import { chance } from './words.mjs'
 
 /** Writes all photos into dir. */
 export async function photos(dir, sharp) {
-  const small = sharp(await photo(sharp, 4000, 3000, 11, 0.72), { raw: { width: 4000, height: 3000, channels: 3 } })
+  const small = sharp(await photo(sharp, 4000, 3000, { seed: 11, strength: 26, soft: 8 }), { raw: { width: 4000, height: 3000, channels: 3 } })
   const jpeg = { quality: 90, chromaSubsampling: '4:2:0' }
   await Promise.all([
     small.clone().jpeg(jpeg).toFile(join(dir, 'photo-12mp.jpg')),
@@ -15,16 +15,19 @@ export async function photos(dir, sharp) {
     small.clone().resize({ width: 3264, height: 2448 }).toColourspace('rgb16').png().toFile(join(dir, 'deep-8mp.png')),
   ])
   const [width, height] = [6928, 5196] // 35,997,888 pixels
-  await sharp(await photo(sharp, width, height, 12, 0.8), { raw: { width, height, channels: 3 } }).jpeg(jpeg).toFile(join(dir, 'photo-36mp.jpg'))
+  await sharp(await photo(sharp, width, height, { seed: 12, strength: 84, soft: 10 }), { raw: { width, height, channels: 3 } }).jpeg(jpeg).toFile(join(dir, 'photo-36mp.jpg'))
 }
 
-/** Pixels that cost what a photo costs: detail in every octave, edges, soft colours, and the noise of a
- * sensor. Every octave has fade times the strength of the one before: what is left of the first photo fits into a PNG that
- * may be sent, of the second it does not. */
-async function photo(sharp, width, height, seed, fade) {
+/**
+ * Pixels that cost what a photo costs: detail of the same strength in every octave, as in nature, down to where the lens
+ * makes it soft (in pixels), edges, and the noise of a sensor. What is left of the first photo fits into a PNG that may be
+ * sent; of the second it does not.
+ */
+export async function photo(sharp, width, height, { seed, strength, soft }) {
   const r = chance(seed)
   const sum = new Float32Array(width * height * 3)
-  for (let step = Math.ceil(width / 3), weight = 70; step >= 2; step = Math.floor(step / 2), weight *= fade) {
+  for (let step = Math.ceil(width / 3); step >= 2; step = Math.floor(step / 2)) {
+    const weight = strength * Math.min(1, step / soft)
     const w = Math.ceil(width / step) + 1, h = Math.ceil(height / step) + 1
     const grid = Buffer.alloc(w * h * 3)
     const colour = step > 16 ? 0.5 : 0.12 // fine detail is mostly grey

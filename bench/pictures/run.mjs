@@ -44,14 +44,13 @@ async function alternate(sides) {
     for (const name of names) {
       const { run, seldom } = sides[name]
       if (seldom && (round < 0 || round % 2)) continue
-      const ms = await run()
-      if (round >= 0) took[name].push(ms)
+      const said = await run()
+      if (round >= 0) took[name].push(said.error ? { ms: NaN, cpu: NaN } : said)
     }
   }
-  return Object.fromEntries(Object.entries(took).map(([k, v]) => [k, median(v)]))
+  const medians = (field) => Object.fromEntries(Object.entries(took).map(([k, v]) => [k, median(v.map((said) => said[field]))]))
+  return { ...medians('ms'), cpu: medians('cpu') }
 }
-
-const msOf = (answer) => answer.error ? NaN : answer.ms
 
 async function times(a, b, list) {
   const rows = []
@@ -65,15 +64,15 @@ async function times(a, b, list) {
     const kinds = [kindOf(first.sent[0])]
     let same
     const sides = {
-      relo: { run: async () => msOf(await a.ask(question)) },
-      sharp: { run: async () => { const said = await b.ask({ ...question, kinds }); same = said.sent?.[0] ?? same; return msOf(said) } },
-      plain: { run: async () => msOf(await a.ask({ ...question, op: 'plain' })), seldom: true },
+      relo: { run: () => a.ask(question) },
+      sharp: { run: async () => { const said = await b.ask({ ...question, kinds }); same = said.sent?.[0] ?? same; return said } },
+      plain: { run: () => a.ask({ ...question, op: 'plain' }), seldom: true },
     }
-    if (cameIn(name) !== kinds[0].mediaType) sides.own = { run: async () => msOf(await b.ask(question)) }
+    if (cameIn(name) !== kinds[0].mediaType) sides.own = { run: () => b.ask(question) }
     const ms = await alternate(sides)
     ms.own ??= ms.sharp
     rows.push({ title, name, ms, sent: first.sent[0], sharpSent: same })
-    say(`${title}: Relo ${ms.relo.toFixed(1)} ms, sharp ${ms.sharp.toFixed(1)} ms, its own kind ${ms.own.toFixed(1)} ms, plain Go ${ms.plain.toFixed(0)} ms; ` +
+    say(`${title}: Relo ${ms.relo.toFixed(1)} ms, sharp ${ms.sharp.toFixed(1)} ms, its own kind ${ms.own.toFixed(1)} ms, plain Go ${ms.plain.toFixed(0)} ms; computing ${ms.cpu.relo.toFixed(0)} and ${ms.cpu.sharp.toFixed(0)} ms; ` +
       `sent ${first.sent[0].mediaType} of ${first.sent[0].bytes} bytes, sharp ${same?.bytes}`)
   }
   return rows
@@ -83,10 +82,10 @@ async function fourAtOnce(a, b) {
   const question = { op: 'prepare', paths: call.map(at), edge }
   const kinds = (await a.ask(question)).sent.map(kindOf)
   const ms = await alternate({
-    relo: { run: async () => msOf(await a.ask(question)) },
-    sharp: { run: async () => msOf(await b.ask({ ...question, kinds })) },
-    plain: { run: async () => msOf(await a.ask({ ...question, op: 'plain' })), seldom: true },
-    plainAtOnce: { run: async () => msOf(await a.ask({ ...question, op: 'plain-at-once' })), seldom: true },
+    relo: { run: () => a.ask(question) },
+    sharp: { run: () => b.ask({ ...question, kinds }) },
+    plain: { run: () => a.ask({ ...question, op: 'plain' }), seldom: true },
+    plainAtOnce: { run: () => a.ask({ ...question, op: 'plain-at-once' }), seldom: true },
   })
   say(`4 pictures: Relo ${ms.relo.toFixed(0)} ms, sharp ${ms.sharp.toFixed(0)} ms, plain Go ${ms.plain.toFixed(0)} and ${ms.plainAtOnce.toFixed(0)} ms`)
   return ms
@@ -95,20 +94,20 @@ async function fourAtOnce(a, b) {
 /** One question to a process that nobody asked before. */
 async function fresh(make, question, then) {
   const peer = make()
-  await peer.ask({ op: 'memory' }) // it has started
+  const before = (await peer.ask({ op: 'memory' })).kib // it has started
   const said = await peer.ask(question)
   const more = then && await peer.ask(then)
   await peer.close()
   if (said.error) throw new Error(said.error)
-  return { ...said, ...more }
+  return { ...said, ...more, before }
 }
 
 async function cold(name) {
   const question = { op: 'prepare', paths: [at(name)], edge }
   const kinds = [kindOf((await fresh(newRelo, question)).sent[0])]
   const ms = await alternate({
-    relo: { run: async () => msOf(await fresh(newRelo, question)) },
-    sharp: { run: async () => msOf(await fresh(newSharp, { ...question, kinds })) },
+    relo: { run: () => fresh(newRelo, question) },
+    sharp: { run: () => fresh(newSharp, { ...question, kinds }) },
   })
   say(`first call, ${name}: Relo ${ms.relo.toFixed(0)} ms, sharp ${ms.sharp.toFixed(0)} ms`)
   return ms
@@ -118,8 +117,9 @@ async function memory(name) {
   const question = { op: 'prepare', paths: [at(name)], edge }
   const ours = await fresh(newRelo, question, { op: 'memory' })
   const theirs = await fresh(newSharp, { ...question, kinds: [kindOf(ours.sent[0])] }, { op: 'memory' })
-  say(`peak, ${name}: Relo ${ours.kib >> 10} MiB, sharp ${theirs.kib >> 10} MiB`)
-  return { relo: ours.kib / 1024, sharp: theirs.kib / 1024 }
+  say(`peak, ${name}: Relo ${ours.kib >> 10} MiB (${ours.before >> 10} before), sharp ${theirs.kib >> 10} MiB (${theirs.before >> 10} before)`)
+  const mib = (said) => ({ peak: said.kib / 1024, more: (said.kib - said.before) / 1024 })
+  return { relo: mib(ours), sharp: mib(theirs) }
 }
 
 function imageMagick() {

@@ -23,11 +23,13 @@ async function one(bytes, { edge, kernel = 'cubic' }, kind) {
 async function answer(ask) {
   if (ask.op === 'memory') return { kib: Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) }
   const files = ask.paths.map((p) => readFileSync(p))
+  const used = process.cpuUsage()
   const start = process.hrtime.bigint()
   const sent = await Promise.all(files.map((bytes, i) => one(bytes, ask, ask.kinds?.[i])))
   const ms = Number(process.hrtime.bigint() - start) / 1e6
+  const { user, system } = process.cpuUsage(used)
   if (ask.out) writeFileSync(ask.out, sent[0].data)
-  return { ms, sent: sent.map(({ data, ...rest }) => rest) }
+  return { ms, cpu: (user + system) / 1000, sent: sent.map(({ data, ...rest }) => rest) }
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	_ "image/gif" // the plain side decodes what Relo decodes
@@ -48,6 +49,7 @@ type benchAsk struct {
 // benchAnswer is the line that comes back.
 type benchAnswer struct {
 	MS     float64     `json:"ms"`
+	CPU    float64     `json:"cpu"` // ms of computing, of this process and its children
 	Sent   []benchSent `json:"sent,omitempty"`
 	DB     float64     `json:"db,omitempty"`
 	KiB    int64       `json:"kib,omitempty"` // peak of this process and its children
@@ -130,6 +132,10 @@ func (a benchAsk) timed(files [][]byte, atOnce bool, one func(data []byte) (benc
 			sizes[i] = len(base64.StdEncoding.EncodeToString(answer.Sent[i].data))
 		}
 	}
+	used, err := cpuOfAll()
+	if err != nil {
+		return benchAnswer{}, err
+	}
 	start := time.Now()
 	var all sync.WaitGroup
 	for i := range files {
@@ -141,6 +147,11 @@ func (a benchAsk) timed(files [][]byte, atOnce bool, one func(data []byte) (benc
 	}
 	all.Wait()
 	answer.MS = float64(time.Since(start).Microseconds()) / 1000
+	now, err := cpuOfAll()
+	if err != nil {
+		return benchAnswer{}, err
+	}
+	answer.CPU = float64((now - used).Microseconds()) / 1000
 	for _, n := range sizes {
 		answer.base64 += n
 	}
@@ -236,28 +247,71 @@ func likeness(data []byte, edge int) (float64, error) {
 // peakOfAll adds up VmHWM of this process and of its children, in KiB. Pages of the
 // program that several map are counted several times.
 func peakOfAll() (int64, error) {
-	own, err := peak("self")
+	sum, err := peak("self")
 	if err != nil {
 		return 0, err
 	}
+	pids, err := childPIDs()
+	if err != nil {
+		return 0, err
+	}
+	for _, pid := range pids {
+		more, err := peak(pid)
+		if err != nil {
+			return 0, err
+		}
+		sum += more
+	}
+	return sum, nil
+}
+
+// childPIDs are the children that live.
+func childPIDs() ([]string, error) {
 	lists, err := filepath.Glob("/proc/self/task/*/children")
 	if err != nil {
-		return 0, fmt.Errorf("list the children: %w", err)
+		return nil, fmt.Errorf("list the children: %w", err)
 	}
+	var pids []string
 	for _, list := range lists {
 		text, err := os.ReadFile(list) //nolint:gosec // a file of /proc
 		if err != nil {
-			return 0, fmt.Errorf("list the children: %w", err)
+			continue // a thread that ended meanwhile
 		}
-		for pid := range strings.FieldsSeq(string(text)) {
-			more, err := peak(pid)
+		pids = append(pids, strings.Fields(string(text))...)
+	}
+	return pids, nil
+}
+
+// cpuOfAll is the computing that this process and its living children have done.
+func cpuOfAll() (time.Duration, error) {
+	var own syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
+		return 0, fmt.Errorf("read the CPU time: %w", err)
+	}
+	sum := time.Duration(own.Utime.Nano() + own.Stime.Nano())
+	pids, err := childPIDs()
+	if err != nil {
+		return 0, err
+	}
+	for _, pid := range pids {
+		threads, err := filepath.Glob("/proc/" + pid + "/task/*/schedstat") // its first number is nanoseconds
+		if err != nil {
+			return 0, fmt.Errorf("list the threads of a child: %w", err)
+		}
+		for _, thread := range threads {
+			text, err := os.ReadFile(thread) //nolint:gosec // a file of /proc
 			if err != nil {
-				return 0, err
+				continue // a thread that ended meanwhile
 			}
-			own += more
+			first, _, _ := strings.Cut(string(text), " ")
+			ns, err := strconv.ParseInt(first, 10, 64)
+			if err != nil {
+				return 0, fmt.Errorf("read the CPU time of a child: %w", err)
+			}
+			sum += time.Duration(ns)
 		}
 	}
-	return own, nil
+	return sum, nil
 }
 
 func peak(pid string) (int64, error) {
