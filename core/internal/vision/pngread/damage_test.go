@@ -171,3 +171,32 @@ func TestHeadersThatAskForTooMuchAreLeftToTheStandardDecoder(t *testing.T) {
 		t.Error("a signature alone was opened")
 	}
 }
+
+// Some literals and the longest match, again and again, so that a block ends at each place within the first.
+func TestBlocksMayEndWithinAMatch(t *testing.T) {
+	t.Parallel()
+	s := sort{depth: 8, kind: grey}
+	rnd := rand.New(rand.NewPCG(3, 4))
+	const stride, period = 1501, 4 + maxMatch
+	const rows = blockBytes / stride
+	for shift := range 16 {
+		for literals := range 3 {
+			raw := make([]byte, stride*(rows+2))
+			for i := (rows*stride + shift - 8) % period; i < len(raw); i += period {
+				for k := range min(1+literals, len(raw)-i) {
+					raw[i+k] = byte(1 + rnd.IntN(255))
+				}
+			}
+			for y := range rows + 2 {
+				raw[y*stride] = 0
+			}
+			r, ok := Open(s.file(stride-1, rows+2, zippedAt(raw, zlib.BestSpeed)))
+			if !ok {
+				t.Fatal("not opened")
+			}
+			if err := r.Rows(t.Context(), func(int, []byte) error { return nil }); err != nil {
+				t.Errorf("shifted by %d, %d literals: %v", shift, 1+literals, err)
+			}
+		}
+	}
+}

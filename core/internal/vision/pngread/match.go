@@ -14,7 +14,7 @@ func (d *inflater) codes(buf []byte, at, low int) (int, error) {
 			copyMatch(buf, at, n, d.dist)
 			at += n
 			d.length -= n
-		case at <= to-maxMatch && len(d.src.body)-d.src.pos >= quickInput:
+		case at <= to-quickOutput && len(d.src.body)-d.src.pos >= quickInput:
 			at, err = d.quick(buf, at, low)
 		default:
 			at, err = d.step(buf, at, low)
@@ -65,15 +65,20 @@ func (d *inflater) withExtra(e uint32) (int, error) {
 	return int(e>>entryValue) + extra, err
 }
 
-// quickInput is how many bytes of a chunk must be left for quick: it loads two words a turn.
-const quickInput = 16
+const (
+	// quickInput is how many bytes of a chunk must be left for quick: it loads two words a turn.
+	quickInput = 16
+
+	// quickOutput is how many bytes it may give a turn: three literals and a match.
+	quickOutput = 3 + maxMatch
+)
 
 // quick reads codes as long as no end is near: neither buf's nor the chunk's.
 func (d *inflater) quick(buf []byte, at, low int) (int, error) {
 	in, pos := d.src.body, d.src.pos
 	hold, count := d.hold, d.count
 	literals, distances := &d.literals, &d.distances
-	to := len(buf) - slack - maxMatch
+	to := len(buf) - slack - quickOutput
 	ok := true
 loop:
 	for at <= to && pos+quickInput <= len(in) {
@@ -82,7 +87,7 @@ loop:
 		pos += int((63 - count) >> 3)
 		count |= 56
 		e := literals[hold&(1<<literalBits-1)]
-		for range 3 { // codes of the first table, 33 bits at most
+		for range 3 { // codes of the first table, 33 bits at most: 23 are left, and no code is longer than 15
 			if e&kindLiteral == 0 {
 				break
 			}
@@ -98,9 +103,6 @@ loop:
 			}
 			switch e & kindMask {
 			case kindLiteral:
-				if count < maxCode {
-					continue
-				}
 				hold >>= e & entryDrop & 63
 				count -= uint(e & entryDrop)
 				buf[at] = byte(e >> entryValue)
