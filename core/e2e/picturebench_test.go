@@ -73,7 +73,7 @@ const benchMost = 40 << 20
 // servePictureBench answers line by line until the input ends.
 func servePictureBench(program string, in io.Reader, out io.Writer) error {
 	children := picture.NewChildren(func() (*exec.Cmd, error) {
-		cmd := exec.Command(program, "picture-child") //nolint:gosec,noctx // the program under test; it is killed by its owner
+		cmd := exec.Command(program, "picture-child") //nolint:noctx // the program under test; it is killed by its owner
 		cmd.Env, cmd.Dir = []string{}, "/"
 		return cmd, nil
 	})
@@ -273,7 +273,7 @@ func childPIDs() ([]string, error) {
 	}
 	var pids []string
 	for _, list := range lists {
-		text, err := os.ReadFile(list) //nolint:gosec // a file of /proc
+		text, err := os.ReadFile(list)
 		if err != nil {
 			continue // a thread that ended meanwhile
 		}
@@ -299,7 +299,7 @@ func cpuOfAll() (time.Duration, error) {
 			return 0, fmt.Errorf("list the threads of a child: %w", err)
 		}
 		for _, thread := range threads {
-			text, err := os.ReadFile(thread) //nolint:gosec // a file of /proc
+			text, err := os.ReadFile(thread)
 			if err != nil {
 				continue // a thread that ended meanwhile
 			}
