@@ -72,7 +72,7 @@ func (s *scan) readBlock(p *scanPart, out *[64]int16) (last int, err error) {
 	if err := s.readDC(p); err != nil {
 		return 0, err
 	}
-	mean := int64(p.pred) * int64(p.slots[0].quant)
+	mean := int64(p.pred) * int64(p.fast.slots[0].quant)
 	s.wild |= mean ^ int64(int16(mean))
 	out[0] = int16(mean)
 	if s.eobRun > 0 {
@@ -88,8 +88,10 @@ func (s *scan) readBlock(p *scanPart, out *[64]int16) (last int, err error) {
 // readAC reads a block's other coefficients, T.81 F.2.2.2. What image/jpeg lets pass is let pass: a run beyond the
 // block's end ends it, and a run of blocks without coefficients, which is for progressive files.
 func (s *scan) readAC(p *scanPart, out *[64]int16) (last int, err error) {
-	lut, slots := &p.ac.lut, &p.slots
-	data, pos, acc, count, wild, lost := s.data, s.pos, s.acc, s.count, s.wild, s.lost
+	t := &p.fast
+	data, pos, acc, count := s.data, s.pos, s.acc, s.count
+	var sizes uint64    // all squares together, for one that is too large
+	var power [2]uint64 // the squares of what is kept and of what is thrown away and counts
 	k := 1
 	for k < 64 {
 		if count < 32 {
@@ -103,7 +105,7 @@ func (s *scan) readAC(p *scanPart, out *[64]int16) (last int, err error) {
 				pos, acc, count = s.pos, s.acc, s.count
 			}
 		}
-		e := lut[acc>>(64-lutBits)]
+		e := t.lut[acc>>(64-lutBits)]
 		if e == 0 {
 			if e = p.ac.longEntry(acc); e == 0 {
 				return 0, damaged("no such Huffman code")
@@ -111,25 +113,32 @@ func (s *scan) readAC(p *scanPart, out *[64]int16) (last int, err error) {
 		}
 		k += int(e >> 24)
 		if k >= 64 {
-			s.pos, s.acc, s.count, s.wild, s.lost = pos, acc, count, wild, lost
+			s.pos, s.acc, s.count = pos, acc, count
+			s.note(sizes, power[1])
 			s.endBlock(e)
 			return k - int(e>>24) - 1, nil
 		}
-		size := e >> 8 & 15
-		t := acc << (e >> 16 & 31)
-		v := int64(t >> 1 >> (63 - size))
-		v += (1 - 1<<size) &^ (int64(t) >> 63)
+		bits := acc << (e >> 16 & 31)
+		minus := ^(int64(bits) >> 63) // a value's first bit is 0 when it is below 0, and all its bits are turned then
+		v := int64((bits^uint64(minus))>>1>>(e>>8&63)) ^ minus - minus
 		acc <<= e & 63
 		count -= int(e & 63)
-		slot := slots[k&63]
+		slot := t.slots[k&63]
 		v *= int64(slot.quant)
-		wild |= v ^ int64(int16(v))
-		lost += v * v & -int64(slot.at>>lostBit)
+		sizes |= uint64(v * v)
+		power[slot.at>>lostBit&1] += uint64(v * v)
 		out[slot.at&63] = int16(v)
 		k++
 	}
-	s.pos, s.acc, s.count, s.wild, s.lost = pos, acc, count, wild, lost
+	s.pos, s.acc, s.count = pos, acc, count
+	s.note(sizes, power[1])
 	return 63, nil
+}
+
+// note keeps what a block's squares tell.
+func (s *scan) note(sizes, lost uint64) {
+	s.wild |= int64(sizes >> (2 * maxBits))
+	s.lost += int64(lost)
 }
 
 // ahead gives the next eight bytes, or what has to be read byte by byte.
@@ -143,7 +152,7 @@ func ahead(data []byte, pos int) uint64 {
 // endBlock takes the code at which a block ends: a sign of its end, of several blocks' ends (size is
 // the number of bits that count them), or a run that leads beyond it, whose value is then not read.
 func (s *scan) endBlock(e uint32) {
-	n, size := int(e>>16&31), int(e>>8&15)
+	n, size := int(e>>16&31), sizeOf(e)
 	s.acc <<= n
 	s.count -= n
 	if e>>24 == endOfBlock && size > 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
+	"sync/atomic"
 )
 
 // differ says how this package and image/jpeg do not agree about a file, or "". stricter is true if this
@@ -18,8 +19,12 @@ func differ(ctx context.Context, data []byte, tolerance int) (what string, stric
 		return "", false
 	}
 	d := decoder{cursor: cursor{data: data}, denom: 1}
-	mad := false
-	d.inspect = func(p *scanPart, r *row) { mad = mad || overflows(p, r) }
+	var mad atomic.Bool // two goroutines make pixels
+	d.inspect = func(p *scanPart, r *row) {
+		if overflows(p, r) {
+			mad.Store(true)
+		}
+	}
 	err := d.walk(ctx)
 	if err == nil && !d.ours() {
 		err = ErrOther
@@ -50,7 +55,7 @@ func differ(ctx context.Context, data []byte, tolerance int) (what string, stric
 		return fmt.Sprintf("refused (%v), image/jpeg takes it", err), true
 	case err == nil && wantErr != nil:
 		return fmt.Sprintf("taken, image/jpeg refuses it: %v", wantErr), false
-	case err != nil || mad:
+	case err != nil || mad.Load():
 		return "", false
 	}
 	return samePixels(d.picture(), want, tolerance), false

@@ -4,7 +4,7 @@ package jpegread
 //
 // lut has an entry for every run of the next lutBits bits, 0 where the code is longer. For a DC table its low 8 bits are
 // the code's length, bits 8 to 15 the symbol. For an AC table they are, from the lowest: 8 bits, how many bits
-// the code and the value take together; 8, the value's; 8, the code's; 8, how many coefficients to skip before the value, or endOfBlock.
+// the code and the value take together; 8, 63 less the value's; 8, the code's; 8, how many coefficients to skip before the value, or endOfBlock.
 type table struct {
 	lut   [1 << lutBits]uint32
 	limit [17]uint32 // limit[n]: the first 16 bits of what is longer than n bits are at least that
@@ -88,10 +88,13 @@ func (t *table) enter(code uint32, n int, symbol byte, ac bool) {
 func acEntry(n int, symbol byte) uint32 {
 	run, size := uint32(symbol>>4), uint32(symbol&15)
 	if size == 0 && run < 15 {
-		return endOfBlock<<24 | uint32(n)<<16 | run<<8 | uint32(n)
+		return endOfBlock<<24 | uint32(n)<<16 | (63-run)<<8 | uint32(n)
 	}
-	return run<<24 | uint32(n)<<16 | size<<8 | (uint32(n) + size)
+	return run<<24 | uint32(n)<<16 | (63-size)<<8 | (uint32(n) + size)
 }
+
+// sizeOf is the number of bits of an AC entry's value.
+func sizeOf(e uint32) int { return int(63 - e>>8&63) }
 
 // longEntry is the entry for a code longer than lutBits, 0 when there is none.
 func (t *table) longEntry(bits uint64) uint32 {

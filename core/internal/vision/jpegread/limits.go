@@ -11,6 +11,6 @@ const ringRows = 4
 // serialBlocks is the number of blocks below which a second goroutine costs more than it brings.
 const serialBlocks = 256
 
-// maxCoefficient is the largest coefficient, times its quantiser, that is kept. Eight-bit samples
+// maxBits is how many bits a coefficient, times its quantiser, may have. Eight-bit samples
 // give 2^11 and a rounding (T.81 A.3.3 and F.1.1.4), so what is beyond 2^15 is damage.
-const maxCoefficient = 1<<15 - 1
+const maxBits = 15

@@ -95,7 +95,7 @@ func (s *scan) firstAC(p *scanPart, kept []int16, seen *uint64) error {
 			s.endBlock(e)
 			return nil
 		}
-		n, size := e>>16&31, int(e>>8&15)
+		n, size := e>>16&31, sizeOf(e)
 		s.acc <<= n
 		s.count -= int(n)
 		if size == 0 {
@@ -137,7 +137,7 @@ func (s *scan) refineAC(p *scanPart, kept []int16, seen *uint64) error {
 			s.eobRun++ // this block is one of them: its corrections follow
 			break
 		}
-		n, size := e>>16&31, e>>8&15
+		n, size := e>>16&31, sizeOf(e)
 		s.acc <<= n
 		s.count -= int(n)
 		v := int16(0)
@@ -221,14 +221,14 @@ func (s *scan) unkeep(p *scanPart, r *row) {
 		at := r.index*c.v*c.wide + i
 		kept, seen := c.kept[at*c.room:(at+1)*c.room], c.seen[at]
 		out := (*[64]int16)(r.coefs[p.coefs+i*p.span:])
-		out[0] = s.fit(int64(kept[0]) * int64(p.slots[0].quant))
+		out[0] = s.fit(int64(kept[0]) * int64(p.fast.slots[0].quant))
 		r.last[p.blocks+i] = int8(max(0, 63-mathbits.LeadingZeros64(seen)))
 		for ; seen != 0; seen &= seen - 1 {
 			k := mathbits.TrailingZeros64(seen) & 63
 			if c.spots[k] >= len(kept) {
 				continue
 			}
-			v, slot := int64(kept[c.spots[k]])*int64(p.slots[k].quant), p.slots[k]
+			v, slot := int64(kept[c.spots[k]])*int64(p.fast.slots[k].quant), p.fast.slots[k]
 			s.lost += v * v & -int64(slot.at>>lostBit)
 			out[slot.at&63] = s.fit(v)
 		}

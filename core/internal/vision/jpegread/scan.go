@@ -26,11 +26,17 @@ type scan struct {
 type scanPart struct {
 	comp   *component
 	dc, ac *table
-	slots  [64]slot
 	span   int // coefficients between the beginnings of two blocks
 	pred   int32
 	coefs  int // where its coefficients begin in a row's
 	blocks int // where its blocks begin in a row's
+	fast   fast
+}
+
+// fast is what reading a coefficient needs, behind one pointer.
+type fast struct {
+	lut   [1 << lutBits]uint32 // the AC table's
+	slots [64]slot
 }
 
 // row is a row of MCUs between codes and pixels. Its coefficients are 0 when codes are read into it.
@@ -69,7 +75,8 @@ func (d *decoder) readScan(ctx context.Context, body []byte) error {
 		}
 	}
 	blocks := 0
-	for _, p := range s.parts {
+	for i := range s.parts {
+		p := &s.parts[i]
 		blocks += p.comp.h * p.comp.v
 	}
 	if len(d.comps) > 1 && blocks > 10 {
@@ -90,8 +97,8 @@ func (d *decoder) readCodes(ctx context.Context, s *scan, band []byte) error {
 	if err := s.setBand(band[0], band[1], band[2]); err != nil {
 		return err
 	}
-	for _, p := range s.parts {
-		d.keep(p.comp)
+	for i := range s.parts {
+		d.keep(s.parts[i].comp)
 	}
 	r := &row{last: make([]int8, s.blocks)}
 	for r.index = range d.mcusUp {
@@ -115,8 +122,8 @@ func (d *decoder) addPart(s *scan, id, tables byte) error {
 	if c == nil {
 		return damaged("a scan of an unknown component")
 	}
-	for _, p := range s.parts {
-		if p.comp == c {
+	for i := range s.parts {
+		if s.parts[i].comp == c {
 			return damaged("a scan with a component twice")
 		}
 	}
@@ -126,14 +133,17 @@ func (d *decoder) addPart(s *scan, id, tables byte) error {
 	}
 	p := d.addRoom(s, c)
 	p.dc, p.ac = d.dc[dc], d.ac[ac]
+	if p.ac != nil {
+		p.fast.lut = p.ac.lut
+	}
 	return nil
 }
 
 // addRoom gives a component room in the rows of a scan.
 func (d *decoder) addRoom(s *scan, c *component) *scanPart {
 	s.parts = append(s.parts, scanPart{
-		comp: c, slots: slotsOf(c.side, &d.quant[c.quant], c == &d.comps[0]),
-		span: spans[c.side], coefs: s.coefs, blocks: s.blocks,
+		comp: c, span: spans[c.side], coefs: s.coefs, blocks: s.blocks,
+		fast: fast{slots: slotsOf(c.side, &d.quant[c.quant], c == &d.comps[0])},
 	})
 	s.coefs += c.wide * c.v * spans[c.side]
 	s.blocks += c.wide * c.v
