@@ -22,6 +22,9 @@ func lookBMP(data []byte, name string) (*sight, error) {
 	if s.width < 0 {
 		return nil, corrupt(name, "the BMP's header gives a negative width")
 	}
+	if s.width == 0 || s.height == 0 || s.width*s.height > maxPixels {
+		return s, nil // the limits speak first
+	}
 	if what := bmpOddity(data, size); what != "" {
 		return nil, bmpFeature(name, what)
 	}
