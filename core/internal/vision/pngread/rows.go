@@ -6,13 +6,20 @@ import "context"
 // the call only and must not be written to. An error is ErrDamaged's, sink's or that of a context that ended; rows
 // may have been given before. When it is nil, all rows were, and every checksum was right.
 func (r *Reader) Rows(ctx context.Context, sink func(y int, row []byte) error) error {
+	return r.read(ctx, sink, sizes{block: blockBytes, serial: serialBytes})
+}
+
+// sizes are blockBytes and serialBytes; tests take others.
+type sizes struct{ block, serial int64 }
+
+func (r *Reader) read(ctx context.Context, sink func(y int, row []byte) error, s sizes) error {
 	src := &source{data: r.data, next: r.idat}
 	in, err := newInflater(src)
 	if err != nil {
 		return err
 	}
-	p := &job{Reader: r, in: in, rows: newRowMaker(r, sink)}
-	if int64(r.height)*p.rows.stride <= serialBytes {
+	p := &job{Reader: r, in: in, rows: newRowMaker(r, sink), block: s.block}
+	if int64(r.height)*p.rows.stride <= s.serial {
 		err = p.alone(ctx)
 	} else {
 		err = p.shared(ctx)
@@ -28,6 +35,8 @@ type job struct {
 	*Reader
 	in   *inflater
 	rows *rowMaker
+
+	block int64 // about the bytes of one
 }
 
 // block is some whole rows that were inflated, behind the window that they may refer to.
@@ -45,7 +54,7 @@ func (b *block) row(i, stride int) []byte {
 
 // perBlock is how many rows a block has.
 func (j *job) perBlock() int {
-	return min(j.height, max(1, int(blockBytes/j.rows.stride)))
+	return min(j.height, max(1, int(j.block/j.rows.stride)))
 }
 
 func (j *job) newBlock() *block {
