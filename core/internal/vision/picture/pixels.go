@@ -84,10 +84,11 @@ func (job work) rows(ctx context.Context, file *pngread.Reader, r image.Rectangl
 }
 
 // denominator is the largest of 8, 4 and 2 by which the part r can be decoded
-// smaller and still be larger than w × h, with its edges on whole pixels.
+// smaller and still be larger than w × h, with its edges on whole pixels: the last pixel of a side
+// that does not divide would stand for less than the others, and all would be moved a little.
 func denominator(r image.Rectangle, w, h int) int {
 	for _, d := range [...]int{8, 4, 2} {
-		if r.Min.X%d == 0 && r.Min.Y%d == 0 && r.Dx() >= d*w && r.Dy() >= d*h {
+		if r.Min.X%d == 0 && r.Min.Y%d == 0 && r.Max.X%d == 0 && r.Max.Y%d == 0 && r.Dx() >= d*w && r.Dy() >= d*h {
 			return d
 		}
 	}
@@ -111,8 +112,7 @@ func (job work) fraction(ctx context.Context, r image.Rectangle, denom, w, h int
 	if err != nil {
 		return scaled{}, false, decodeRefusal(job.name, job.seen, err)
 	}
-	up := func(n int) int { return (n + denom - 1) / denom }
-	part := image.Rect(r.Min.X/denom, r.Min.Y/denom, up(r.Max.X), up(r.Max.Y))
+	part := image.Rect(r.Min.X/denom, r.Min.Y/denom, r.Max.X/denom, r.Max.Y/denom)
 	s, err := reduce(ctx, src, part.Add(src.Bounds().Min), w, h)
 	return s, err == nil, err
 }
