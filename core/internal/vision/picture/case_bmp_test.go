@@ -132,8 +132,26 @@ func bmpCases() []pictureCase {
 				header int
 				says   string
 			}{
-				{8, 1, 40, "RLE8"}, {4, 2, 40, "RLE4"}, {16, 0, 40, "16 bits"}, {16, 3, 56, "16 bits"}, {16, 3, 124, "16 bits"}, {24, 4, 40, "JPEG inside"}, {0, 4, 124, "JPEG inside"}, {24, 5, 40, "PNG inside"}, {0, 5, 124, "PNG inside"},
-				{24, 0, 12, "OS/2"}, {24, 0, 64, "OS/2"}, {24, 0, 16, "OS/2"}, {32, 3, 124, "masks"}, {32, 3, 40, "masks"}, {3, 0, 40, "3 bits"}, {64, 0, 40, "64 bits"}, {24, 0, 52, "header"}, {24, 0, 56, "header"}, {32, 6, 40, "compression"}, {8, 11, 40, "compression"},
+				{8, 1, 40, "RLE8"},
+				{4, 2, 40, "RLE4"},
+				{16, 0, 40, "16 bits"},
+				{16, 3, 56, "16 bits"},
+				{16, 3, 124, "16 bits"},
+				{24, 4, 40, "JPEG inside"},
+				{0, 4, 124, "JPEG inside"},
+				{24, 5, 40, "PNG inside"},
+				{0, 5, 124, "PNG inside"},
+				{24, 0, 12, "OS/2"},
+				{24, 0, 64, "OS/2"},
+				{24, 0, 16, "OS/2"},
+				{32, 3, 124, "masks"},
+				{32, 3, 40, "masks"},
+				{3, 0, 40, "3 bits"},
+				{64, 0, 40, "64 bits"},
+				{24, 0, 52, "header"},
+				{24, 0, 56, "header"},
+				{32, 6, 40, "compression"},
+				{8, 11, 40, "compression"},
 			} {
 				s := bmpSpec{w: 9, h: 9, bits: 8, header: c.header, colours: 4}
 				data := s.bytes()

@@ -318,7 +318,7 @@ func webpCases() []pictureCase {
 				shows("bytes behind", append(bytes.Clone(good), "tail"...), "webp", int(w), int(h)).like(want, 1),
 				shows("other chunks", meta, "webp", int(w), int(h), "profile-dropped", "metadata-removed").like(want, 1),
 				shows("an odd chunk", odd, "webp", int(w), int(h)).like(want, 1), refuses("an odd chunk without its filling", shorter(odd), Corrupt),
-				refuses("half a chunk", append(good[:len(good):len(good)], "ABC"...)[:len(good)-30], Corrupt),
+				refuses("half a chunk", append(slices.Clip(good), "ABC"...)[:len(good)-30], Corrupt),
 			}
 		}},
 	}

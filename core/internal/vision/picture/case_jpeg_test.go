@@ -5,13 +5,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"image"
+	"image/jpeg"
+	"image/png"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"image/jpeg"
-	"image/png"
 )
 
 // goFile reads a picture that comes with Go.
@@ -110,8 +109,18 @@ func jpegHeaders() []pictureCase {
 				precision string
 				says      string
 			}{
-				{mSOF1, "\x0c", "12 bits"}, {mSOF0, "\x10", "16 bits"}, {mSOF2, "\x0c", "12 bits"}, {0xc9, "\x08", "arithmetic"}, {0xca, "\x08", "arithmetic"}, {0xc3, "\x08", "lossless"}, {0xc7, "\x08", "lossless"},
-				{0xcb, "\x08", "lossless"}, {0xc5, "\x08", "hierarchical"}, {0xc6, "\x08", "hierarchical"}, {0xcd, "\x08", "arithmetic"}, {0xf7, "\x08", "JPEG-LS"},
+				{mSOF1, "\x0c", "12 bits"},
+				{mSOF0, "\x10", "16 bits"},
+				{mSOF2, "\x0c", "12 bits"},
+				{0xc9, "\x08", "arithmetic"},
+				{0xca, "\x08", "arithmetic"},
+				{0xc3, "\x08", "lossless"},
+				{0xc7, "\x08", "lossless"},
+				{0xcb, "\x08", "lossless"},
+				{0xc5, "\x08", "hierarchical"},
+				{0xc6, "\x08", "hierarchical"},
+				{0xcd, "\x08", "arithmetic"},
+				{0xf7, "\x08", "JPEG-LS"},
 			} {
 				all = append(all, refuses(fmt.Sprintf("%x %x", c.marker, c.precision), frame(c.marker, c.precision), UnsupportedKind, c.says, "save it as"))
 			}

@@ -84,7 +84,7 @@ func TestOpeningLeavesNothingOpen(t *testing.T) {
 	work := func() {
 		var all sync.WaitGroup
 		for i := range 300 {
-			all.Go(func() { _, _, _ = New(Options{}).Prepare(context.Background(), roots, names[i%len(names)], Params{}) }) //nolint:usetesting // ends with the loop
+			all.Go(func() { _, _, _ = New(Options{}).Prepare(context.Background(), roots, names[i%len(names)], Params{}) })
 		}
 		all.Wait()
 	}

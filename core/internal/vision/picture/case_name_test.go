@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,7 +27,7 @@ func refusedFile(t *testing.T, p *Preparer, roots Roots, name, outside string, c
 	pic, _, err := p.Prepare(t.Context(), roots, name, Params{})
 	took := time.Since(begin)
 	refusal, ok := errors.AsType[*Error](err)
-	if !ok || !contains(codes, refusal.Code) {
+	if !ok || !slices.Contains(codes, refusal.Code) {
 		t.Errorf("%.60q: %v, want %v", name, err, codes)
 		return
 	}
@@ -36,15 +37,6 @@ func refusedFile(t *testing.T, p *Preparer, roots Roots, name, outside string, c
 	if strings.Contains(refusal.Message, outside) || strings.ContainsFunc(refusal.Message, func(r rune) bool { return r < ' ' || r == 0x202e || r == 0xfffd }) {
 		t.Errorf("%.60q: the words hold a folder outside or a character that controls: %s", name, refusal.Message)
 	}
-}
-
-func contains(codes []Code, c Code) bool {
-	for _, one := range codes {
-		if one == c {
-			return true
-		}
-	}
-	return false
 }
 
 // shownFile prepares a file that must be shown, of this width.

@@ -270,7 +270,7 @@ func pngBombs() []pictureCase {
 func hugeChunks(t *testing.T) (all []pictureFile) {
 	base := pngOf(t, page(40, 30))
 	body := bytes.Repeat([]byte("marker"), 1<<18)
-	for _, kind := range strings.Fields("bKGD cHRM cICP eXIf fRAc gAMA gIFg gIFx hIST iCCP iTXt juNK oFFs pCAL pHYs sBIT sCAL sPLT sRGB sTER tEXt tIME zTXt") {
+	for kind := range strings.FieldsSeq("bKGD cHRM cICP eXIf fRAc gAMA gIFg gIFx hIST iCCP iTXt juNK oFFs pCAL pHYs sBIT sCAL sPLT sRGB sTER tEXt tIME zTXt") {
 		note := "metadata-removed"
 		if pngProfiles[kind] {
 			note = "profile-dropped"

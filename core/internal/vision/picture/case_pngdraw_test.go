@@ -125,8 +125,8 @@ func (s pngSpec) picture() *image.NRGBA {
 			var eight [4]uint8
 			for c := range s.channels() {
 				v[c] = s.sample(x, y, c)
-				switch {
-				case s.depth == 16:
+				switch s.depth {
+				case 16:
 					eight[c] = uint8(v[c] >> 8)
 				default:
 					eight[c] = uint8(int(v[c]) * 255 / (1<<s.depth - 1))
@@ -180,10 +180,21 @@ func paletteOf(n int) []color.NRGBA {
 func everyPNG(w, h int, interlaced bool) []pngSpec {
 	var all []pngSpec
 	for _, s := range []pngSpec{
-		{colour: 0, depth: 1}, {colour: 0, depth: 2}, {colour: 0, depth: 4}, {colour: 0, depth: 8}, {colour: 0, depth: 16},
-		{colour: 2, depth: 8}, {colour: 2, depth: 16},
-		{colour: 3, depth: 1, palette: paletteOf(2)}, {colour: 3, depth: 2, palette: paletteOf(4)}, {colour: 3, depth: 4, palette: paletteOf(11)}, {colour: 3, depth: 8, palette: paletteOf(200)},
-		{colour: 4, depth: 8}, {colour: 4, depth: 16}, {colour: 6, depth: 8}, {colour: 6, depth: 16},
+		{colour: 0, depth: 1},
+		{colour: 0, depth: 2},
+		{colour: 0, depth: 4},
+		{colour: 0, depth: 8},
+		{colour: 0, depth: 16},
+		{colour: 2, depth: 8},
+		{colour: 2, depth: 16},
+		{colour: 3, depth: 1, palette: paletteOf(2)},
+		{colour: 3, depth: 2, palette: paletteOf(4)},
+		{colour: 3, depth: 4, palette: paletteOf(11)},
+		{colour: 3, depth: 8, palette: paletteOf(200)},
+		{colour: 4, depth: 8},
+		{colour: 4, depth: 16},
+		{colour: 6, depth: 8},
+		{colour: 6, depth: 16},
 	} {
 		s.w, s.h, s.interlaced = w, h, interlaced
 		all = append(all, s)

@@ -66,6 +66,7 @@ func (f pictureFile) with(p Params) pictureFile     { f.params = p; return f }
 func (f pictureFile) under(o Options) pictureFile   { f.opts = o; return f }
 func (f pictureFile) named(name string) pictureFile { f.name = name; return f }
 func (f pictureFile) sends(w, h int) pictureFile    { f.sent = vision.Size{Width: w, Height: h}; return f }
+
 func (f pictureFile) region(x, y, w, h int) pictureFile {
 	f.params.Region = &vision.Region{X: x, Y: y, Width: w, Height: h}
 	return f

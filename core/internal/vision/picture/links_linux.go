@@ -28,8 +28,8 @@ func systemView(f *os.File) bool {
 		return true
 	}
 	var asked error
-	err = conn.Control(func(fd uintptr) { asked = syscall.Fstatfs(int(fd), &st) }) //nolint:gosec // a descriptor is small
-	return err != nil || asked != nil || systemViews[uint32(st.Type)]              //nolint:gosec // a magic number of 32 bits
+	err = conn.Control(func(fd uintptr) { asked = syscall.Fstatfs(int(fd), &st) })
+	return err != nil || asked != nil || systemViews[uint32(st.Type)] //nolint:gosec // a magic number of 32 bits
 }
 
 // sameState compares what the system writes whenever a file changes in any way, which nobody can set back.

@@ -311,7 +311,7 @@ func identified(t *testing.T, file string) (w, h int, ok bool) {
 func sameColours(t *testing.T, name, file string, pic vision.Picture) {
 	t.Helper()
 	const within = 8
-	out, err := exec.CommandContext(t.Context(), "convert", file+"[0]", "+profile", "*", "-auto-orient", "-colorspace", "sRGB", "-depth", "8", "png:-").Output() //nolint:gosec // a file of this test
+	out, err := exec.CommandContext(t.Context(), "convert", file+"[0]", "+profile", "*", "-auto-orient", "-colorspace", "sRGB", "-depth", "8", "png:-").Output()
 	must(t, err)
 	want, _, err := image.Decode(bytes.NewReader(out))
 	must(t, err)
@@ -335,7 +335,7 @@ func madeInks(t *testing.T) (n int) {
 	} {
 		file := filepath.Join(t.TempDir(), "a.jpg")
 		line := slices.Concat([]string{filepath.Join(goDir(t), "testdata", "video-001.png")}, args, []string{"-colorspace", "CMYK", file})
-		out, err := exec.CommandContext(t.Context(), "convert", line...).CombinedOutput() //nolint:gosec // a file of this test
+		out, err := exec.CommandContext(t.Context(), "convert", line...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v, %s", err, out)
 		}
