@@ -2,7 +2,7 @@
 # the modules are in Go's cache nothing here asks a network.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo recording test check format vet lint house race bench bench-pictures e2e fmt generate catalog install dist clean
+.PHONY: help build demo recording test check format vet lint house race bench bench-pictures e2e e2e-clients fmt generate catalog install dist clean
 
 GO       ?= go
 BENCH    ?= .
@@ -78,6 +78,10 @@ bench-pictures: build ## pictures beside sharp, ImageMagick and plain Go; instal
 
 e2e: ## whole-program tests only
 	$(GO) run ./core/cmd/loudtest -count=1 ./core/e2e/...
+
+# One package after the other, so that nothing is installed twice at once.
+e2e-clients: ## the MCP suite and other agents' programs against relo mcp (npm and a network)
+	RELO_E2E_CLIENTS=1 $(GO) run ./core/cmd/loudtest -count=1 -p 1 -timeout 20m -run 'TestConformance|TestPicturesReachAModel' ./core/internal/hub ./core/e2e
 
 fmt: $(LINT) ## formats the code
 	$(LINT) fmt ./...

@@ -28,8 +28,13 @@ type Door struct {
 // exactly the key, compared in constant time. An empty key lets nobody in.
 func (h *Hub) Handler(key secret.Value) *Door {
 	life, end := context.WithCancel(context.Background())
-	d := &Door{server: h.server(life), key: sha256.Sum256([]byte(key.Reveal())), end: end}
-	d.inside = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return d.server }, &mcp.StreamableHTTPOptions{
+	return newDoor(h.server(life), end, key)
+}
+
+// newDoor puts the door before a server whose calls end with end.
+func newDoor(s *mcp.Server, end context.CancelFunc, key secret.Value) *Door {
+	d := &Door{server: s, key: sha256.Sum256([]byte(key.Reveal())), end: end}
+	d.inside = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{
 		SessionTimeout: restTime, MaxRequestBodyBytes: maxBody,
 	})
 	if key.Empty() {
