@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -40,7 +43,8 @@ func New(o Options) *Hub { return &Hub{o} }
 // Serve speaks with one client over a pair of streams, a message a line, until in ends
 // or ctx does; calls under way are then stopped, and nothing that it started is left.
 // It closes in, whose Close must end a Read. Lines that are no message are answered
-// with an error and passed over. The error is of a stream that broke.
+// with an error and passed over. A client that leaves is no error; a stream that breaks
+// otherwise is one.
 func (h *Hub) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -48,13 +52,15 @@ func (h *Hub) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) error 
 	err := h.server(ctx).Run(ctx, l)
 	_ = l.Close() // it has been closed when the client went
 	l.wait()
-	switch {
-	case ctx.Err() != nil, errors.Is(err, io.EOF):
-		return nil
-	case err != nil:
+	if err != nil && ctx.Err() == nil && !gone(err) {
 		return fmt.Errorf("speak MCP: %w", err)
 	}
 	return nil
+}
+
+// gone reports whether an error says only that the client has left.
+func gone(err error) bool {
+	return slices.ContainsFunc([]error{io.EOF, io.ErrClosedPipe, os.ErrClosed, syscall.EPIPE}, func(end error) bool { return errors.Is(err, end) })
 }
 
 // server makes the library's server; its calls end with life.
