@@ -95,37 +95,40 @@ func greyTwice(s jpegSpec) []byte {
 	return append(append(out, single.entropy()...), 0xff, mEOI)
 }
 
-func jpegHeaders() []pictureCase {
+// unusualJPEGs are of sorts that no program here decodes, and one that looks as if it were.
+func unusualJPEGs(*testing.T) (all []pictureFile) {
 	frame := func(marker byte, precision string) []byte {
 		s := ycc(16, 16, 0x11)
 		f := s.frame(marker)
 		f[4] = precision[0]
 		return slices.Concat(s.head(), f, s.scan(), s.entropy(), []byte{0xff, mEOI})
 	}
+	for _, c := range []struct {
+		marker    byte
+		precision string
+		says      string
+	}{
+		{mSOF1, "\x0c", "12 bits"},
+		{mSOF0, "\x10", "16 bits"},
+		{mSOF2, "\x0c", "12 bits"},
+		{0xc9, "\x08", "arithmetic"},
+		{0xca, "\x08", "arithmetic"},
+		{0xc3, "\x08", "lossless"},
+		{0xc7, "\x08", "lossless"},
+		{0xcb, "\x08", "lossless"},
+		{0xc5, "\x08", "hierarchical"},
+		{0xc6, "\x08", "hierarchical"},
+		{0xcd, "\x08", "arithmetic"},
+		{0xf7, "\x08", "JPEG-LS"},
+	} {
+		all = append(all, refuses(fmt.Sprintf("%x %x", c.marker, c.precision), frame(c.marker, c.precision), UnsupportedKind, c.says, "save it as"))
+	}
+	return append(all, shows("extended, of 8 bits", frame(mSOF1, "\x08"), "jpeg", 16, 16).asIs())
+}
+
+func jpegHeaders() []pictureCase {
 	return []pictureCase{
-		{name: "P28 JPEG of 12 bits, arithmetic, lossless", files: func(*testing.T) (all []pictureFile) {
-			for _, c := range []struct {
-				marker    byte
-				precision string
-				says      string
-			}{
-				{mSOF1, "\x0c", "12 bits"},
-				{mSOF0, "\x10", "16 bits"},
-				{mSOF2, "\x0c", "12 bits"},
-				{0xc9, "\x08", "arithmetic"},
-				{0xca, "\x08", "arithmetic"},
-				{0xc3, "\x08", "lossless"},
-				{0xc7, "\x08", "lossless"},
-				{0xcb, "\x08", "lossless"},
-				{0xc5, "\x08", "hierarchical"},
-				{0xc6, "\x08", "hierarchical"},
-				{0xcd, "\x08", "arithmetic"},
-				{0xf7, "\x08", "JPEG-LS"},
-			} {
-				all = append(all, refuses(fmt.Sprintf("%x %x", c.marker, c.precision), frame(c.marker, c.precision), UnsupportedKind, c.says, "save it as"))
-			}
-			return append(all, shows("extended, of 8 bits", frame(mSOF1, "\x08"), "jpeg", 16, 16).asIs())
-		}},
+		{name: "P28 JPEG of 12 bits, arithmetic, lossless", files: unusualJPEGs},
 		{name: "P29 JPEG turned by EXIF", files: func(*testing.T) (all []pictureFile) {
 			base := ycc(48, 32, 0x11)
 			for o := 1; o <= 8; o++ {
