@@ -1,12 +1,10 @@
 package picture
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"image"
-	"image/jpeg"
 	"math"
 	"slices"
 
@@ -137,13 +135,13 @@ func (p *Preparer) shrink(ctx context.Context, img image.Image, notes []string) 
 			if err := late(ctx); err != nil {
 				return encoded{}, err
 			}
-			var buf bytes.Buffer
-			if err := jpeg.Encode(&buf, small, &jpeg.Options{Quality: quality}); err != nil {
-				return encoded{}, fmt.Errorf("encode as JPEG: %w", err)
+			data, err := encodeJPEG(small, quality)
+			if err != nil {
+				return encoded{}, err
 			}
-			if buf.Len() <= p.opts.MaxSent {
+			if len(data) <= p.opts.MaxSent {
 				notes = append(notes, fmt.Sprintf("jpeg-quality-%d", quality))
-				return encoded{buf.Bytes(), "image/jpeg", b.Dx(), b.Dy(), notes}, nil
+				return encoded{data, "image/jpeg", b.Dx(), b.Dy(), notes}, nil
 			}
 		}
 		if step == 0 {
