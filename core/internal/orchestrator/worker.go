@@ -33,7 +33,7 @@ type WorkerParts struct {
 	Trees    Trees
 	Shop     Shop
 	Pictures func(never []string, tracked func(name string) bool) Pictures
-	Rooms    *showing.Rooms // of all workers of the process
+	Rooms    *showing.Rooms // of all workers of the process; nil: of this one alone
 	Engines  Engines
 	Log      zerolog.Logger
 }
@@ -68,6 +68,9 @@ type holding struct {
 // NewWorker makes a worker.
 func NewWorker(o WorkerOptions, p WorkerParts) *Worker {
 	p.Log = p.Log.With().Str("component", "worker").Str("worker", o.ID).Logger()
+	if p.Rooms == nil {
+		p.Rooms = showing.NewRooms()
+	}
 	return &Worker{
 		WorkerOptions: o, WorkerParts: p, boot: rand.Text(), slots: make(chan struct{}, o.Slots), holds: map[string]*holding{},
 		lease: firstLease, beat: firstBeat, heard: time.Now(),

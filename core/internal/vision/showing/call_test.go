@@ -204,7 +204,7 @@ func TestAtTheDeadlineEachPathSaysWhy(t *testing.T) {
 		rooms := NewRooms()
 		busy, late := rooms.Join("job"), rooms.Join("job")
 		for range AtOnce {
-			take(t, busy, t.Context(), func() {})
+			take(t, busy, func() {})
 		}
 		c, _ := late.Call(of("a"), time.Now())
 		start := time.Now()

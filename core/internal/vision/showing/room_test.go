@@ -12,9 +12,9 @@ import (
 )
 
 // take waits for a place and says when it came.
-func take(t *testing.T, a *Agent, ctx context.Context, came func()) (release func()) {
+func take(t *testing.T, a *Agent, came func()) (release func()) {
 	t.Helper()
-	release, err := a.Place(ctx)
+	release, err := a.Place(t.Context())
 	if err != nil {
 		return nil
 	}
@@ -33,7 +33,7 @@ func TestAgentsOfAJobTakeTurns(t *testing.T) {
 		var work sync.WaitGroup
 		use := func(name string, a *Agent) {
 			work.Go(func() {
-				release := take(t, a, t.Context(), func() {
+				release := take(t, a, func() {
 					mu.Lock()
 					order = append(order, name)
 					mu.Unlock()
@@ -62,9 +62,9 @@ func TestJobsDoNotWaitForEachOther(t *testing.T) {
 	rooms := NewRooms()
 	a, b := rooms.Join("one"), rooms.Join("other")
 	for range AtOnce {
-		take(t, a, t.Context(), func() {})
+		take(t, a, func() {})
 	}
-	if take(t, b, t.Context(), func() {}) == nil {
+	if take(t, b, func() {}) == nil {
 		t.Error("another job's pictures stand in the way")
 	}
 	a.Leave()
@@ -129,8 +129,8 @@ func TestATurnThatNobodyWaitsForGoesToTheNext(t *testing.T) {
 	t.Parallel()
 	rooms := NewRooms()
 	a, b := rooms.Join("j"), rooms.Join("j")
-	first := take(t, a, t.Context(), func() {})
-	take(t, a, t.Context(), func() {})
+	first := take(t, a, func() {})
+	take(t, a, func() {})
 	gone, next := a.room.ask(a), b.room.ask(b)
 	first()               // the turn of gone comes …
 	a.room.leave(a, gone) // … just as it leaves
