@@ -44,13 +44,13 @@ func newDesk(t *testing.T, models ...string) *desk {
 	t.Helper()
 	d := &desk{t: t, dir: t.TempDir(), home: t.TempDir(), want: map[string]string{}}
 	for name, width := range map[string]int{"small.png": 400, "large.png": 2400, "noise.png": 2300} {
-		img, noise := image.NewRGBA(image.Rect(0, 0, width, width*5/8)), rand.New(rand.NewPCG(1, uint64(width))) //nolint:gosec // a drawing
+		img, noise := image.NewRGBA(image.Rect(0, 0, width, width*5/8)), rand.New(rand.NewPCG(1, uint64(width)))
 		points := 5 * width
 		if name == "noise.png" {
 			points *= 40 // it packs badly, as photos do
 		}
 		for i := range points {
-			img.Set(noise.IntN(width), i%img.Rect.Dy(), color.RGBA{R: uint8(i), G: uint8(i >> 8), B: 200, A: 255}) //nolint:gosec // a drawing
+			img.Set(noise.IntN(width), i%img.Rect.Dy(), color.RGBA{R: uint8(i), G: uint8(i >> 8), B: 200, A: 255})
 		}
 		var b bytes.Buffer
 		if err := png.Encode(&b, img); err != nil {
@@ -76,7 +76,7 @@ func newDesk(t *testing.T, models ...string) *desk {
 func (d *desk) prepared(name string) string {
 	d.t.Helper()
 	out := d.t.TempDir()
-	cmd := exec.CommandContext(d.t.Context(), binary, "image", name, "--root", d.dir, "--json", "--out", out) //nolint:gosec // the program under test
+	cmd := exec.CommandContext(d.t.Context(), binary, "image", name, "--root", d.dir, "--json", "--out", out)
 	cmd.Env = []string{"RELO_HOME=" + d.home}
 	text, err := cmd.Output()
 	if err != nil {
