@@ -4,13 +4,19 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"sync/atomic"
 )
 
 // Reader is one JPEG whose headers were read. It may be asked several times, also by several goroutines.
 type Reader struct {
 	data          []byte
 	width, height int
+	loose         atomic.Bool
 }
+
+// Loose tells whether bytes lie among the coded pixels that no pixel needs: behind the last unit of a
+// scan or of an interval. It is known when Decode or Reduce has given a picture.
+func (r *Reader) Loose() bool { return r.loose.Load() }
 
 // Open reads the headers up to the first scan: baseline, extended and progressive files of 8 bits. ok is false for what is left to the standard decoder: damaged headers,
 // sides of 0, four components, RGB (Adobe's transform 0 or the component names R, G, B, without a JFIF header).
@@ -55,5 +61,6 @@ func (r *Reader) Reduce(ctx context.Context, denom int) (img image.Image, lost f
 			return nil, 0, fmt.Errorf("decode a JPEG at 1/%d: %w", denom, err)
 		}
 	}
+	r.loose.Store(d.loose)
 	return d.picture(), float64(d.lost) / float64(r.width*r.height), nil
 }

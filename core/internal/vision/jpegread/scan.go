@@ -9,6 +9,7 @@ type scan struct {
 	coefs  int // of a row of MCUs, all parts
 	blocks int // of a row of MCUs, all parts
 	eobRun int
+	loose  bool  // bytes that no pixel needs lie before a restart marker
 	wild   int64 // not 0 once a coefficient did not fit
 	lost   int64 // squares of the brightness's coefficients that were thrown away
 
@@ -86,6 +87,7 @@ func (d *decoder) readScan(ctx context.Context, body []byte) error {
 		return err
 	}
 	d.eobRun, d.pos, d.lost = s.eobRun, s.rest(), d.lost+s.lost
+	d.loose = d.loose || s.loose
 	return nil
 }
 
@@ -238,6 +240,7 @@ func (s *scan) readRestart() error {
 	}
 	a, m := two[0], two[1]
 	for a != 0xff || m != s.marker {
+		s.loose = true
 		if a == 0xff && m != 0xff && m != 0 {
 			return damaged("another marker than the restart marker")
 		}

@@ -38,6 +38,7 @@ type decoder struct {
 	dc, ac  [4]*table // nil: never defined
 	eobRun  int       // blocks still without AC coefficients; the standard decoder keeps it between scans too
 	scanned bool
+	loose   bool // bytes that no pixel needs lie among the coded ones
 	ring    []*row
 
 	inspect func(part *scanPart, r *row) // only for tests: sees every row before its pixels are made
@@ -54,10 +55,12 @@ func (d *decoder) walk(ctx context.Context) error {
 		return damaged("no start marker")
 	}
 	for {
+		before := d.pos
 		m, err := d.marker()
 		if err != nil {
 			return err
 		}
+		d.loose = d.loose || d.scanned && (d.pos-before > 2 || m == 0 || markRST0 <= m && m <= markRST7)
 		switch {
 		case m == markEOI:
 			if !d.scanned {

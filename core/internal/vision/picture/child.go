@@ -157,6 +157,8 @@ func (c *Children) start() (*child, error) {
 		return nil, fmt.Errorf("start a picture process: %w", err)
 	}
 	ownGroup(cmd)
+	widen(ch.in)
+	widen(ch.out)
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start a picture process: %w", err)
 	}
@@ -178,11 +180,19 @@ func (ch *child) ask(ctx context.Context, o order, data []byte) (reply, []byte, 
 	if err := writeFrame(ch.in, o, data); err != nil {
 		return answer, nil, err
 	}
-	body, err := readFrame(ch.out, &answer, maxBytes)
+	body, err := readFrame(ch.out, &answer, fresh)
 	if err == nil && ctx.Err() != nil {
 		err = errDied // it was told to end while it answered
 	}
 	return answer, body, err
+}
+
+// fresh is memory for an answer, which the caller keeps.
+func fresh(n uint64) ([]byte, error) {
+	if n > maxBytes {
+		return nil, errFrameSize
+	}
+	return make([]byte, n), nil
 }
 
 // result is what the caller gets.

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		}
 	case "hang":
 		var o order
-		_, _ = readFrame(os.Stdin, &o, maxBytes)
+		_, _ = readFrame(os.Stdin, &o, fresh)
 		for { //nolint:revive // a decoder that does not end
 		}
 	case "die":
@@ -170,8 +170,8 @@ func needsLimits(t *testing.T) {
 func TestAChildHasNoMoreMemoryThanItsLimit(t *testing.T) {
 	t.Parallel()
 	needsLimits(t)
-	// 36 megapixels, progressive, nothing subsampled: 432 MB of coefficients. The
-	// check of the header that refuses it is switched off.
+	// 36 megapixels, progressive, four inks: 576 MB of coefficients in the standard
+	// decoder. The check of the header that refuses it is switched off.
 	data := progressive36(t)
 	p := New(Options{Children: children(t, "serve"), MaxMemory: 4 << 30})
 	_, meta, err := p.PrepareBytes(t.Context(), data, "a.jpg", Params{})
@@ -206,14 +206,14 @@ func progressive(side, components int, scans func(out []byte) []byte) []byte {
 	return append(scans(out), 0xff, mEOI)
 }
 
-// progressive36 has 36 megapixels in three components, none of them subsampled.
+// progressive36 has 36 megapixels in four components, none of them subsampled.
 func progressive36(t testing.TB) []byte {
 	t.Helper()
 	const side, blocks = 6000, 750 * 750
-	return progressive(side, 3, func(out []byte) []byte {
-		out = append(out, segmentOf(mSOS, "\x03\x01\x00\x02\x00\x03\x00\x00\x00\x00")...)
-		out = append(out, make([]byte, 3*blocks/8+1)...)
-		for c := range byte(3) {
+	return progressive(side, 4, func(out []byte) []byte {
+		out = append(out, segmentOf(mSOS, "\x04\x01\x00\x02\x00\x03\x00\x04\x00\x00\x00\x00")...)
+		out = append(out, make([]byte, 4*blocks/8+1)...)
+		for c := range byte(4) {
 			out = append(out, segmentOf(mSOS, string([]byte{1, c + 1, 0, 1, 63, 0}))...)
 			out = append(out, make([]byte, blocks/8+1)...)
 		}

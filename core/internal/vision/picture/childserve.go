@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
 )
 
@@ -18,9 +18,13 @@ func Serve(in io.Reader, out io.Writer) error {
 	if err := limitProcess(childMemory); err != nil {
 		return err
 	}
+	var keep buffer
+	rest := time.AfterFunc(childSettle, keep.rest)
+	defer rest.Stop()
 	for {
 		var o order
-		data, err := readFrame(in, &o, maxBytes)
+		data, err := readFrame(in, &o, keep.take)
+		rest.Stop()
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
 		}
@@ -31,12 +35,38 @@ func Serve(in io.Reader, out io.Writer) error {
 			return err
 		}
 		answer, body := fill(o, data)
-		data = nil
 		if err := writeFrame(out, answer, body); err != nil {
 			return err
 		}
-		rest()
+		rest.Reset(childSettle)
 	}
+}
+
+// buffer holds the files, one after another: fresh memory costs more than filling it.
+type buffer struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+// take gives room for n bytes; what was given before is overwritten.
+func (k *buffer) take(n uint64) ([]byte, error) {
+	if n > maxBytes {
+		return nil, errFrameSize
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if uint64(cap(k.b)) < n {
+		k.b = make([]byte, n)
+	}
+	return k.b[:n], nil
+}
+
+// rest gives memory back that a large picture took, when nobody has asked for a while.
+func (k *buffer) rest() {
+	k.mu.Lock()
+	k.b = nil // whoever reads into it just now keeps it
+	k.mu.Unlock()
+	debug.FreeOSMemory()
 }
 
 // fill carries one order out.
@@ -55,15 +85,6 @@ func fill(o order, data []byte) (reply, []byte) {
 		answer.Code, answer.Message, answer.Cause = Corrupt, "the picture could not be prepared", err.Error()
 	}
 	return answer, pic.Bytes
-}
-
-// rest gives memory back that a large picture took, while nobody waits.
-func rest() {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	if m.HeapSys-m.HeapReleased > childIdle {
-		debug.FreeOSMemory()
-	}
 }
 
 func (l limits) options() Options {

@@ -61,17 +61,22 @@ func writeFrame(w io.Writer, head any, body []byte) error {
 	return nil
 }
 
-// readFrame reads a frame whose body is at most most bytes. io.EOF: there was none.
-func readFrame(r io.Reader, head any, most int64) ([]byte, error) {
+// readFrame reads a frame; room gives the memory for its body, or refuses it. io.EOF: there
+// was none.
+func readFrame(r io.Reader, head any, room func(n uint64) ([]byte, error)) ([]byte, error) {
 	var front [12]byte
 	if _, err := io.ReadFull(r, front[:]); err != nil {
 		return nil, err //nolint:wrapcheck // io.EOF is the answer
 	}
 	size, length := binary.BigEndian.Uint32(front[:4]), binary.BigEndian.Uint64(front[4:])
-	if size > maxHead || length > uint64(most) { //nolint:gosec // a limit is positive
+	if size > maxHead {
 		return nil, errFrameSize
 	}
-	text, body := make([]byte, size), make([]byte, length)
+	text := make([]byte, size)
+	body, err := room(length)
+	if err != nil {
+		return nil, err
+	}
 	for _, b := range [][]byte{text, body} {
 		if _, err := io.ReadFull(r, b); err != nil {
 			return nil, fmt.Errorf("a frame is cut off: %w", errors.Join(io.ErrUnexpectedEOF, err))

@@ -37,11 +37,14 @@ type encoded struct {
 func (p *Preparer) render(ctx context.Context, job work) (encoded, error) {
 	w, h := fit(job.crop.Dx(), job.crop.Dy(), job.edge)
 	if sent, ok := p.pass(job, w, h); ok {
-		clear, err := p.check(ctx, job)
-		if clear {
+		found, err := p.check(ctx, job)
+		if found.transparent {
 			sent.notes = append(sent.notes, "transparent")
 		}
-		return sent, err
+		if err != nil || !found.loose {
+			return sent, err
+		}
+		job.seen.hidden.metadata = true
 	}
 	part, err := p.pixels(ctx, job, w, h)
 	if err != nil {
@@ -88,34 +91,55 @@ func (p *Preparer) pass(job work, w, h int) (encoded, bool) {
 	return sent, len(sent.bytes) <= p.opts.MaxSent
 }
 
-// check decodes a picture to its end and tells whether something of it is transparent.
-func (p *Preparer) check(ctx context.Context, job work) (transparent bool, err error) {
-	if file, ok := pngread.Open(job.data); ok && job.seen.kind == "png" {
-		head := file.Header()
-		err := file.Rows(ctx, func(_ int, row []byte) error {
-			transparent = transparent || head.Layout == pngread.NRGBA && !opaqueRow(row)
-			return nil
-		})
-		if end := late(ctx); end != nil {
-			return false, end
+// checked is what decoding a file to its end shows.
+type checked struct {
+	transparent bool // something shines through
+	loose       bool // bytes that no pixel needs lie among the coded ones, so it cannot be sent as it is
+}
+
+// check decodes a picture to its end.
+func (p *Preparer) check(ctx context.Context, job work) (checked, error) {
+	switch job.seen.kind {
+	case "png":
+		if file, ok := pngread.Open(job.data); ok {
+			return job.checkRows(ctx, file)
 		}
-		return transparent, decodeRefusal(job.name, job.seen, err)
-	}
-	if file, ok := jpegread.Open(job.data); ok && job.seen.kind == "jpeg" {
-		_, err := file.Decode(ctx, 8) // every code is read all the same
-		if end := late(ctx); end != nil {
-			return false, end
-		}
-		if err == nil || !errors.Is(err, jpegread.ErrOther) {
-			return false, decodeRefusal(job.name, job.seen, err)
+	case "jpeg":
+		if file, ok := jpegread.Open(job.data); ok {
+			_, err := file.Decode(ctx, 8) // every code is read all the same
+			if end := late(ctx); end != nil {
+				return checked{}, end
+			}
+			if !errors.Is(err, jpegread.ErrOther) {
+				return checked{loose: file.Loose()}, decodeRefusal(job.name, job.seen, err)
+			}
 		}
 	}
 	src, err := p.decode(ctx, job.data, job.seen, job.name)
 	if err != nil {
-		return false, err
+		return checked{}, err
 	}
 	o, ok := src.(interface{ Opaque() bool })
-	return ok && !o.Opaque(), nil
+	c := checked{transparent: ok && !o.Opaque()}
+	if job.seen.kind == "jpeg" {
+		c.loose = looseScan(ctx, job.data)
+	} else {
+		c.loose = !exactStream(job.data)
+	}
+	return c, nil
+}
+
+func (job work) checkRows(ctx context.Context, file *pngread.Reader) (c checked, err error) {
+	layout := file.Header().Layout
+	err = file.Rows(ctx, func(_ int, row []byte) error {
+		c.transparent = c.transparent || layout == pngread.NRGBA && !opaqueRow(row)
+		return nil
+	})
+	if end := late(ctx); end != nil {
+		return c, end
+	}
+	c.loose = file.Loose()
+	return c, decodeRefusal(job.name, job.seen, err)
 }
 
 // shrink is the ladder for what is too large as a PNG: JPEG on white, then a

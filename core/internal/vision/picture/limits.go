@@ -58,8 +58,9 @@ const (
 	// childCPU for one picture. The slowest sort that is let in, a progressive JPEG
 	// of 36 megapixels and 64 scans, was measured well below it.
 	childCPU = 20 * time.Second
-	// childIdle is how much unused memory a waiting child may hold.
-	childIdle = 48 << 20
+	// childSettle is how long a child keeps the memory of its last picture: pictures come
+	// in calls of up to four, and fresh memory was measured to cost half of a large one.
+	childSettle = 2 * time.Second
 	// childPictures a child prepares before another takes its place, so that nothing
 	// that a decoder may have left behind grows for ever.
 	childPictures = 5000

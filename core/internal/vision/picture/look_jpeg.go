@@ -2,8 +2,12 @@ package picture
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
 	"fmt"
 	"iter"
+
+	"github.com/relo-dev/relo/core/internal/vision/jpegread"
 )
 
 // The markers of a JPEG (ITU-T T.81, table B.1).
@@ -201,6 +205,31 @@ func keptSegment(seg jpegSegment) (body []byte, keep bool) {
 		}
 	}
 	return nil, false
+}
+
+// looseScan tells whether bytes that no pixel needs lie among the coded ones of a JPEG in red, green
+// and blue. What the colours mean does not matter to that, so it is read as if they were the
+// usual ones. What cannot be read so counts as loose.
+func looseScan(ctx context.Context, data []byte) bool {
+	const jfif = "JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00"
+	usual := append([]byte{0xff, mSOI, 0xff, mAPP0, 0, byte(2 + len(jfif))}, jfif...)
+	var junk int
+	for seg := range jpegSegments(data, &junk) {
+		if seg.marker == mAPP0 || seg.marker == mAPP14 {
+			continue
+		}
+		usual = append(usual, 0xff, seg.marker)
+		if seg.marker != mEOI {
+			usual = binary.BigEndian.AppendUint16(usual, uint16(len(seg.body)+2)) //nolint:gosec // a segment has two bytes of length
+			usual = append(append(usual, seg.body...), seg.entropy...)
+		}
+	}
+	file, ok := jpegread.Open(usual)
+	if !ok {
+		return true
+	}
+	_, err := file.Decode(ctx, 8)
+	return err != nil || file.Loose()
 }
 
 // stripJPEG keeps what pixels need, the coded pixels byte for byte, and nothing else.

@@ -1,7 +1,10 @@
 package picture
 
 import (
+	"bytes"
+	"compress/zlib"
 	"hash/crc32"
+	"io"
 	"iter"
 )
 
@@ -114,6 +117,23 @@ func pngPixelBytes(depth, colour byte) int {
 		return 1
 	}
 	return 4
+}
+
+// exactStream tells whether the zlib stream of a PNG ends where its last chunk of pixels does.
+func exactStream(data []byte) bool {
+	var coded []byte
+	for c := range pngChunks(data) {
+		if c.kind == "IDAT" {
+			coded = append(coded, c.body(data)...)
+		}
+	}
+	left := bytes.NewReader(coded) // read byte by byte, so that nothing behind the end is taken
+	z, err := zlib.NewReader(left)
+	if err != nil {
+		return false
+	}
+	_, err = io.Copy(io.Discard, z)
+	return err == nil && left.Len() == 0
 }
 
 // stripPNG keeps the chunks with pixels, byte for byte, and nothing else.

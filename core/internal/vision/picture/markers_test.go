@@ -166,3 +166,21 @@ func TestFilesThatNeedNothingLeaveAsTheyAre(t *testing.T) {
 		}
 	}
 }
+
+func TestBytesAmongTheCodedPixelsDoNotLeave(t *testing.T) {
+	t.Parallel()
+	base := pngOf(t, page(300, 200))
+	end := len(base) - 12
+	s := pngSpec{w: 33, h: 21, depth: 8, colour: 2}
+	j := ycc(300, 200, 0x22).bytes()
+	for where, data := range map[string][]byte{
+		"an IDAT behind the stream":      slices.Concat(base[:end], chunkOf("IDAT", []byte(marker)), base[end:]),
+		"in the last IDAT":               s.around(chunkOf("IDAT", append(zlibOf(s.raw()), marker...))),
+		"behind the last unit of a JPEG": slices.Concat(j[:len(j)-2], []byte(marker), j[len(j)-2:]),
+	} {
+		pic, meta, err := New(Options{}).PrepareBytes(t.Context(), data, "a.bin", Params{})
+		if err != nil || leaks(pic.Bytes) || !slices.Contains(meta.Notes, "metadata-removed") {
+			t.Errorf("%s: %v, notes %v, leaks %v", where, err, meta.Notes, leaks(pic.Bytes))
+		}
+	}
+}

@@ -141,6 +141,7 @@ func (p *Preparer) prepare(ctx context.Context, data []byte, name string, params
 		if err != nil {
 			return vision.Picture{}, meta, err
 		}
+		done.Path = name // JSON keeps only names that are UTF-8
 		return pic, done, nil
 	}
 	sent, err := p.render(ctx, job)

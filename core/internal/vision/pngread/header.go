@@ -1,6 +1,9 @@
 package pngread
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sync/atomic"
+)
 
 // Layout is how a row's pixels lie: its number is the bytes a pixel.
 type Layout int
@@ -40,7 +43,12 @@ type Reader struct {
 	clear         [6]byte      // the tRNS chunk of a grey or RGB picture
 	keyed         bool         // there is a tRNS chunk
 	idat          int          // where the first IDAT chunk begins
+	loose         atomic.Bool
 }
+
+// Loose tells whether bytes lie among the coded pixels that no pixel needs: behind the zlib stream,
+// in its chunk or in more of the kind. It is known when Rows has given all rows.
+func (r *Reader) Loose() bool { return r.loose.Load() }
 
 // Open reads the header of a PNG, up to its pixels, and checks the checksums so far. ok is false for what
 // is left to the standard decoder: interlaced pictures, no PNG, and headers that it may well refuse.

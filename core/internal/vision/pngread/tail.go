@@ -15,6 +15,9 @@ func (s *source) finish(ctx context.Context, r *Reader) error {
 	if left >= tailMost {
 		return errTooMuch
 	}
+	if left > 0 || kindAt(s.data, s.next) == "IDAT" {
+		r.loose.Store(true)
+	}
 	if left > 0 {
 		if err := overread(ctx, r); err != nil {
 			return err
