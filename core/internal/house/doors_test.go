@@ -27,7 +27,7 @@ var doors = []door{
 	{prefix: "github.com/nats-io/", pkgs: []string{"bus"}, why: "one bus: subjects, streams and credentials are decided in one place"},
 	{prefix: "modernc.org/sqlite", pkgs: []string{"store"}, why: "one record, one writer"},
 	{prefix: "golang.org/x/image", pkgs: []string{"vision/picture", "vision/resample"}, why: "pixels are decoded behind limits only; resample is measured against its kernel in tests"},
-	{prefix: "github.com/klauspost/compress", pkgs: []string{"vision/pngwrite", "vision/pngread"}, why: "a faster deflate, for pixels only"},
+	{prefix: "github.com/klauspost/compress", pkgs: []string{"vision/pngwrite"}, why: "a faster deflate, for pixels only"},
 	{prefix: "github.com/modelcontextprotocol/go-sdk", pkgs: []string{"hub"}, why: "one door for agents"},
 	{prefix: "github.com/looplab/fsm", pkgs: []string{"job"}, why: "the table of moves is data there, with no callbacks"},
 	{prefix: "github.com/spf13/", pkgs: []string{"cli", "cmd/relogen"}, why: "flags and commands, and the pages that are drawn from them"},

@@ -7,17 +7,27 @@ import (
 	"image"
 	"image/jpeg"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 )
 
+// withGo is the folder of pictures that comes with Go.
+func withGo(tb testing.TB) string {
+	tb.Helper()
+	root, err := exec.CommandContext(tb.Context(), "go", "env", "GOROOT").Output()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return filepath.Join(strings.TrimSpace(string(root)), "src", "image", "testdata")
+}
+
 // publicFiles are the JPEGs that come with Go.
 func publicFiles(tb testing.TB) []string {
 	tb.Helper()
-	files, err := filepath.Glob(filepath.Join(runtime.GOROOT(), "src", "image", "testdata", "*.jpeg"))
+	files, err := filepath.Glob(filepath.Join(withGo(tb), "*.jpeg"))
 	if err != nil || len(files) < 20 {
 		tb.Fatalf("Go's own test pictures: %d, %v", len(files), err)
 	}
@@ -116,7 +126,7 @@ func TestOneColourIsExactAtEverySize(t *testing.T) {
 // Of the whole picture the mean of denom×denom samples is what a pixel at 1/denom is about.
 func TestASmallerPictureIsNearTheMeanOfItsPixels(t *testing.T) {
 	t.Parallel()
-	photo, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "src", "image", "testdata", "video-001.jpeg"))
+	photo, err := os.ReadFile(filepath.Join(withGo(t), "video-001.jpeg"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +260,7 @@ func TestWhatIsNotOursIsSaidSo(t *testing.T) {
 	flat := yes
 	flat.h = 0
 	adobe := append([]byte{0xff, markSOI, 0xff, markAPP14, 0, 14}, "Adobe\x00\x00\x00\x00\x00\x00\x00"...)
-	progressive, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "src", "image", "testdata", "video-001.cmyk.jpeg"))
+	progressive, err := os.ReadFile(filepath.Join(withGo(t), "video-001.cmyk.jpeg"))
 	if err != nil {
 		t.Fatal(err)
 	}

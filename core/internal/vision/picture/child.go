@@ -237,6 +237,7 @@ func (ch *child) refusal(o order, err error) error {
 	switch ch.cause() {
 	case causeCPU:
 		return refuse(TooComplex, "%q takes more than %v of computing to decode; save it anew as a plain PNG or JPEG", name, o.Limits.MaxCPU).because(err)
+	case causeUnknown:
 	case causeMemory:
 		return refuse(TooComplex, "%q needs more than %d MiB to decode; save it anew as a plain PNG or JPEG, or smaller", name, childMemory>>20).because(err)
 	}

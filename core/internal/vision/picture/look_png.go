@@ -132,7 +132,7 @@ func exactStream(data []byte) bool {
 	if err != nil {
 		return false
 	}
-	_, err = io.Copy(io.Discard, z)
+	_, err = io.Copy(io.Discard, z) //nolint:gosec // it was decoded before, so it is no bomb
 	return err == nil && left.Len() == 0
 }
 

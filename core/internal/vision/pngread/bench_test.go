@@ -63,7 +63,7 @@ func BenchmarkRead(b *testing.B) {
 	files := map[string][]byte{
 		"screenshot RGB": encoded(b, screenshot(255)), "screenshot RGBA": encoded(b, screenshot(254)), "photo RGB": encoded(b, photo()),
 	}
-	for _, name := range strings.Fields(os.Getenv("PNGREAD_FILES")) {
+	for name := range strings.FieldsSeq(os.Getenv("PNGREAD_FILES")) {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			b.Fatal(err)

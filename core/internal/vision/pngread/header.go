@@ -8,6 +8,7 @@ import (
 // Layout is how a row's pixels lie: its number is the bytes a pixel.
 type Layout int
 
+// The layouts of rows.
 const (
 	Grey  Layout = 1 // one level
 	RGB   Layout = 3 // red, green, blue

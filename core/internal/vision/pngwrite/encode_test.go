@@ -27,8 +27,7 @@ func flat(m image.Image) []byte {
 			case *image.NRGBA:
 				c = m.NRGBAAt(x, y)
 			case *image.RGBA: // what the decoder gives for RGB
-				p := m.RGBAAt(x, y)
-				c = color.NRGBA{p.R, p.G, p.B, p.A}
+				c = color.NRGBA(m.RGBAAt(x, y))
 			case *image.Gray:
 				v := m.GrayAt(x, y).Y
 				c = color.NRGBA{v, v, v, 255}
@@ -81,7 +80,8 @@ func drawn(t *rapid.T) image.Image {
 	if sort == "gray" {
 		m := &image.Gray{Pix: make([]byte, (w+spare)*h), Stride: w + spare, Rect: image.Rect(0, 0, w, h)}
 		for i := range m.Pix {
-			m.Pix[i] = byte(next() & next())
+			a, b := next(), next()
+			m.Pix[i] = byte(a & b)
 		}
 		return m
 	}

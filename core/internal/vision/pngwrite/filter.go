@@ -30,7 +30,7 @@ func (f filter) apply(dst, row, before []byte, depth int) {
 			dst[i] = row[i] - before[i]/2
 		}
 		average(dst[depth:], row[depth:], row, before[depth:])
-	case paeth:
+	default: // paeth
 		minus(dst[:depth], row[:depth], before)
 		paethRow(dst[depth:], row[depth:], row, before[depth:], before)
 	}

@@ -88,7 +88,7 @@ func pack(ctx context.Context, src *source, strips []*strip, room int) (int, err
 		if errs[i] = ctx.Err(); errs[i] != nil {
 			return false
 		}
-		w := workers.Get().(*worker)
+		w := workers.Get().(*worker) //nolint:errcheck // the pool makes nothing else
 		defer workers.Put(w)
 		if errs[i] = w.pack(src, order[i]); errs[i] != nil {
 			return false
@@ -137,7 +137,7 @@ func (w *worker) pack(src *source, s *strip) error {
 	clear(w.lines[all:])
 	w.filter(src, s)
 	s.adler = adler(w.lines[s.warm*line : all])
-	s.packed = buffers.Get().(*bytes.Buffer)
+	s.packed = buffers.Get().(*bytes.Buffer) //nolint:errcheck // the pool makes nothing else
 	s.packed.Reset()
 	if s.plan.way == matching {
 		if w.matcher == nil {

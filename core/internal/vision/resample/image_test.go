@@ -216,6 +216,7 @@ func checkStream(t *rapid.T, l Layout, src *image.NRGBA, r image.Rectangle, w, h
 	for y := range src.Rect.Dy() {
 		row := bytes.Clone(src.Pix[y*src.Stride:][:src.Stride])
 		switch l {
+		case NRGBA:
 		case Grey:
 			whole, row = dim, bytes.Clone(dim.Pix[y*dim.Stride:][:dim.Stride])
 		case RGB:

@@ -22,14 +22,14 @@ func mixDownScalar(out []int16, rows [][]byte, weights []int16, bits uint) {
 			}
 		}
 		for i, v := range sum {
-			to[i] = int16(min(max(v>>shift, -1<<15), 1<<15-1)) //nolint:gosec // cut
+			to[i] = int16(min(max(v>>shift, -1<<15), 1<<15-1))
 		}
 	}
 }
 
 // level rounds a sum to a byte.
 func level(sum int64, shift uint) byte {
-	return byte(min(max((sum+1<<(shift-1))>>shift, 0), 255)) //nolint:gosec // cut
+	return byte(min(max((sum+1<<(shift-1))>>shift, 0), 255))
 }
 
 // mixPlaneScalar mixes each byte of out from neighbours in mid.
@@ -115,21 +115,21 @@ func divideAlpha(out []byte, sums []int32) {
 	const full = 255 * 255
 	for i := 0; i < len(sums); i += 4 {
 		p, o := sums[i:i+4:i+4], out[i:i+4:i+4]
-		alpha := uint32(min(max(p[3], 0), full)) //nolint:gosec // cut
+		alpha := uint32(min(max(p[3], 0), full))
 		a := (alpha + 127) / 255
-		o[3] = byte(a) //nolint:gosec // at most 255
+		o[3] = byte(a)
 		if a == 0 {
 			o[0], o[1], o[2] = 0, 0, 0
 			continue
 		}
 		for c := range 3 {
-			v := uint32(max(p[c], 0)) //nolint:gosec // cut
+			v := uint32(max(p[c], 0))
 			if alpha == full {
 				v = (v + 127) / 255
 			} else {
 				v = (v*255 + alpha/2) / alpha
 			}
-			o[c] = byte(min(v, 255)) //nolint:gosec // cut
+			o[c] = byte(min(v, 255))
 		}
 	}
 }
@@ -147,4 +147,4 @@ func toRGBScalar(out, luma, cb, cr []byte, from int) {
 }
 
 // cut16 is v over 1<<16, cut to a byte.
-func cut16(v int32) byte { return byte(min(max(v>>16, 0), 255)) } //nolint:gosec // cut
+func cut16(v int32) byte { return byte(min(max(v>>16, 0), 255)) }
