@@ -58,9 +58,10 @@ const (
 	// childCPU for one picture. The slowest sort that is let in, a progressive JPEG
 	// of 36 megapixels and 64 scans, was measured well below it.
 	childCPU = 20 * time.Second
-	// childSettle is how long a child keeps the memory of its last picture: pictures come
-	// in calls of up to four, and fresh memory was measured to cost half of a large one.
-	childSettle = 2 * time.Second
+	// childSettle is how long a child keeps the memory of its last picture: an agent that
+	// looks often looks again soon, and fresh memory was measured to cost as much as half of
+	// the work on a large one.
+	childSettle = 15 * time.Second
 	// childPictures a child prepares before another takes its place, so that nothing
 	// that a decoder may have left behind grows for ever.
 	childPictures = 5000
