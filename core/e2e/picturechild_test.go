@@ -100,7 +100,7 @@ func TestRelosImageUsesAChildAndLeavesNone(t *testing.T) {
 		}
 	}
 	r := w.relo("image", "--root", dir, "large.png", "broken.png", "--out", filepath.Join(dir, "out"))
-	if r.exit != 0 || !strings.Contains(r.stdout, "1568x882") || !strings.Contains(r.stderr, "damaged") {
+	if r.exit != 1 || !strings.Contains(r.stdout, "1568x882") || !strings.Contains(r.stderr, "damaged") {
 		t.Fatalf("%d\n%s\n%s", r.exit, r.stdout, r.stderr)
 	}
 	sent, err := os.ReadFile(filepath.Join(dir, "out", "large-0.png"))

@@ -56,10 +56,11 @@ func NewDarkroom(e Env) *Darkroom {
 	if e.Program == "" {
 		return &Darkroom{rooms: showing.NewRooms()}
 	}
+	program := sameProgram(e.Program) // asked now: another file may lie there later
 	return &Darkroom{rooms: showing.NewRooms(), children: picture.NewChildren(func() (*exec.Cmd, error) {
 		// Killed by its owner, whose deadline is of one picture. No variable of the
 		// environment is its business.
-		cmd := exec.Command(sameProgram(e.Program), PictureChild) //nolint:gosec,noctx // this program itself
+		cmd := exec.Command(program, PictureChild) //nolint:gosec,noctx // this program itself
 		cmd.Env, cmd.Dir = []string{}, "/"
 		return cmd, nil
 	})}

@@ -77,6 +77,9 @@ func (s *shell) image(ctx context.Context, f imageFlags, paths []string) error {
 	shown, refused := []preparedDoc{}, []refusedDoc{}
 	for _, path := range paths {
 		pic, meta, err := g.Prepare(ctx, path, params.Region, params.MaxEdge)
+		if ctx.Err() != nil {
+			return fmt.Errorf("interrupted: %w", context.Cause(ctx))
+		}
 		if err != nil {
 			refused = append(refused, refusal(path, err))
 			continue
@@ -91,7 +94,7 @@ func (s *shell) image(ctx context.Context, f imageFlags, paths []string) error {
 		shown = append(shown, doc)
 	}
 	s.images(imagesDoc{shown, refused})
-	if len(shown) == 0 {
+	if len(refused) > 0 { // as with every command that takes several files
 		return &endError{exitError}
 	}
 	return nil
@@ -167,10 +170,28 @@ func keep(dir, path string, index int, pic vision.Picture) (string, error) {
 	name := filepath.Base(filepath.FromSlash(path))
 	name = fmt.Sprintf("%s-%d.%s", strings.TrimSuffix(name, filepath.Ext(name)), index, strings.TrimPrefix(pic.MediaType, "image/"))
 	file := filepath.Join(dir, name)
-	if err := os.WriteFile(file, pic.Bytes, 0o600); err != nil {
+	if err := replace(file, pic.Bytes); err != nil {
 		return "", fmt.Errorf("write the prepared picture: %w", err)
 	}
 	return file, nil
+}
+
+// replace puts a whole file in place, or none: a full disk leaves no half of it, and a
+// link in its place is not followed.
+func replace(file string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".relo-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }
 
 // ServePictures makes this process a child that prepares pictures (app.PictureChild),

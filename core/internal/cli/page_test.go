@@ -277,7 +277,7 @@ func TestImagesArePrepared(t *testing.T) {
 		shown, failed []string // name or code
 	}{
 		{"a.png", 0, []string{"a.png"}, nil},
-		{"bad.png a.png no.png", 0, []string{"a.png"}, []string{"unsupported_kind", "not_found"}},
+		{"bad.png a.png no.png", 1, []string{"a.png"}, []string{"unsupported_kind", "not_found"}},
 		{"bad.png secret.png", 1, nil, []string{"unsupported_kind", "not_allowed"}},
 		{"a.png --region 10,10,20,20 --max-edge 256", 0, []string{"a.png"}, nil},
 		{"a.png a.png --out " + filepath.Join(home, "out"), 0, []string{"a.png", "a.png"}, nil},
@@ -329,7 +329,7 @@ func TestImagesForAPerson(t *testing.T) {
 	}
 	s := &scene{dir: dir}
 	exit, out, note := s.run(t.Context(), "image", "a.png", "../out.png", "--region", "0,0,20,10", "--out", filepath.Join(dir, "sent"))
-	exits(t, exit, 0, note)
+	exits(t, exit, exitError, note)
 	has(t, out, "PATH   SOURCE", "a.png  300x200, of it 20x10 at 0,0  ", "written to "+filepath.Join(dir, "sent", "a-0.png"))
 	has(t, note, "../out.png: ", "--root FOLDER names the folder")
 	exit, out, note = s.run(t.Context(), "image", "no.png")

@@ -36,7 +36,7 @@ func TestWhatIsNoPictureIsNamed(t *testing.T) {
 		{"\x89", UnsupportedKind, "no picture"},
 		{"\x89PNG\r\n\x1a", UnsupportedKind, "no picture"},
 		{"\x89PNG\n\x1a\n\x00\x00", Corrupt, "text mode"},
-		{"<svg/>", SVGIsSource, "relo_canvas"},
+		{"<svg/>", SVGIsSource, "screenshot"},
 		{"\xef\xbb\xbf<?xml version='1.0'?>\n<!-- x --><!DOCTYPE svg><svg width='1'>", SVGIsSource, "SVG"},
 		{"\xff\xfe<\x00s\x00v\x00g\x00 \x00", SVGIsSource, "SVG"},
 		{"<s:svg xmlns:s='x'>", SVGIsSource, "SVG"},

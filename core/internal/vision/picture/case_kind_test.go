@@ -120,7 +120,7 @@ func kindCases() []pictureCase {
 				"with entities": []byte("<!DOCTYPE svg [" + strings.Repeat(`<!ENTITY ns "http://example.com/ns">`, 3000) + "]>" + svg), "with instructions": []byte("<?xml-stylesheet href='a.css'?>\n\n<!-- a -- b -->\n" + svg),
 			} {
 				for _, name := range []string{"a.svg", "a.png"} {
-					all = append(all, refuses(why, data, SVGIsSource, "SVG", "relo_canvas", "capture").named(name))
+					all = append(all, refuses(why, data, SVGIsSource, "SVG", "screenshot").named(name))
 				}
 			}
 			return all
@@ -130,7 +130,7 @@ func kindCases() []pictureCase {
 				"<!DOCTYPE html><html><body>404", "<!doctype HTML PUBLIC '-//W3C//DTD HTML 4.01//EN'>\n<HTML>", "<html lang=en>", "\n\n <HEAD><title>", "<!-- saved from url=(0014)about:internet -->\n<html>", "<?xml version='1.0'?><!DOCTYPE html PUBLIC 'x' 'y'><html>",
 				"<h1>Not found</h1>", "<script>location='/login'</script>", "\xef\xbb\xbf<!DOCTYPE html>", "<center><h1>502 Bad Gateway</h1></center>", "<!DOCTYPE html><html><body>" + svg + "</body></html>",
 			} {
-				all = append(all, refuses(s[:min(30, len(s))], []byte(s), UnsupportedKind, "HTML", "relo_canvas").named("a.png"))
+				all = append(all, refuses(s[:min(30, len(s))], []byte(s), UnsupportedKind, "HTML", "screenshot").named("a.png"))
 			}
 			return append(all, refuses("UTF-16", wide16("<!DOCTYPE html><html>", false), UnsupportedKind, "HTML"), refuses("JSON", []byte(`{"error":"not found","status":404}`), UnsupportedKind, "text"))
 		}},

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/vision"
@@ -75,10 +76,10 @@ func (c *Children) prepare(ctx context.Context, o order, data []byte) (vision.Pi
 		return vision.Picture{}, vision.Meta{}, refuse(Busy, "other pictures are being prepared; ask again in a moment").because(ctx.Err())
 	}
 	defer func() { <-c.places }()
-	for {
+	for kills := 0; ; {
 		ch, fresh, err := c.take()
 		if err != nil {
-			return vision.Picture{}, vision.Meta{}, err
+			return vision.Picture{}, vision.Meta{}, refuse(Busy, "the process that decodes pictures cannot be started; ask again, and when that does not help Relo has to be started anew").because(err)
 		}
 		answer, body, err := ch.ask(ctx, o, data)
 		if err == nil {
@@ -90,10 +91,14 @@ func (c *Children) prepare(ctx context.Context, o order, data []byte) (vision.Pi
 		if end := late(ctx); end != nil {
 			return vision.Picture{}, vision.Meta{}, end
 		}
-		if fresh || ch.cause() != causeUnknown {
+		why := ch.cause()
+		if why == causeOutside {
+			kills++
+		}
+		if fresh && why == causeUnknown || why == causeMemory || why == causeCPU || kills > 1 {
 			return vision.Picture{}, vision.Meta{}, ch.refusal(o, err)
 		}
-		// Something ended a child that had waited, which says nothing about this picture.
+		// Something ended a child from outside, or while it waited: that says nothing about this picture.
 	}
 }
 
@@ -215,12 +220,16 @@ const (
 	causeUnknown cause = iota
 	causeMemory
 	causeCPU
+	causeOutside // somebody else killed it, or the system did for want of memory
 )
 
 // cause reads how the process ended; it must be reaped.
 func (ch *child) cause() cause {
 	words := ch.words.String()
+	status, _ := ch.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	switch {
+	case status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGTERM):
+		return causeOutside
 	case ch.cmd.ProcessState.ExitCode() == exitCPU:
 		return causeCPU
 	case strings.Contains(words, "out of memory"), strings.Contains(words, "cannot allocate memory"),
@@ -238,6 +247,8 @@ func (ch *child) refusal(o order, err error) error {
 	case causeCPU:
 		return refuse(TooComplex, "%q takes more than %v of computing to decode; save it anew as a plain PNG or JPEG", name, o.Limits.MaxCPU).because(err)
 	case causeUnknown:
+	case causeOutside:
+		return refuse(Busy, "the process that decoded %q was ended from outside, twice; nothing is known against the picture, ask again later", name).because(err)
 	case causeMemory:
 		return refuse(TooComplex, "%q needs more than %d MiB to decode; save it anew as a plain PNG or JPEG, or smaller", name, childMemory>>20).because(err)
 	}

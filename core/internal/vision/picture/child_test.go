@@ -35,6 +35,12 @@ func TestMain(m *testing.M) {
 		_, _ = readFrame(os.Stdin, &o, fresh)
 		for spun := 0; spun >= 0; spun = (spun + 1) % 1000 { // a decoder that does not end
 		}
+	case "killed":
+		var o order
+		_, _ = readFrame(os.Stdin, &o, fresh)
+		self, _ := os.FindProcess(os.Getpid())
+		_ = self.Kill()
+		select {}
 	case "die":
 		os.Exit(1)
 	case "babble":
@@ -97,14 +103,13 @@ func TestAChildIsKilledAtTheDeadline(t *testing.T) {
 
 func TestWhatEndsAChildEndsNothingElse(t *testing.T) {
 	t.Parallel()
-	for act, code := range map[string]Code{"die": Corrupt, "babble": Corrupt} {
+	for act, code := range map[string]Code{"die": Corrupt, "babble": Corrupt, "killed": Busy} {
 		_, meta, err := New(Options{Children: children(t, act)}).PrepareBytes(t.Context(), large(t), "a.png", Params{})
 		wantCode(t, code, err, nil, meta)
 	}
 	gone := NewChildren(func() (*exec.Cmd, error) { return exec.Command("/nonexistent/relo"), nil }) //nolint:noctx // it does not start
-	if _, _, err := New(Options{Children: gone}).PrepareBytes(t.Context(), large(t), "a.png", Params{}); err == nil {
-		t.Error("a child that cannot start prepared a picture")
-	}
+	_, meta, err := New(Options{Children: gone}).PrepareBytes(t.Context(), large(t), "a.png", Params{})
+	wantCode(t, Busy, err, nil, meta)
 	gone.Close()
 	if _, _, err := New(Options{Children: gone}).PrepareBytes(t.Context(), large(t), "a.png", Params{}); err == nil {
 		t.Error("a closed pool prepared a picture")

@@ -92,10 +92,10 @@ var kinds = []kind{
 func refuseKind(data []byte, name string) *Error {
 	head := data[:min(len(data), documentHead)]
 	if isSVG(head) || isSVG(gunzipHead(data)) {
-		return refuse(SVGIsSource, "%q is an SVG: drawing instructions, not pixels; read it as text, or publish it on the canvas (relo_canvas) and capture it to see it", name)
+		return refuse(SVGIsSource, "%q is an SVG: drawing instructions, not pixels; read it as text, or convert it to PNG (a screenshot of it in a browser will do) to see it", name)
 	}
 	if isHTML(head) {
-		return refuse(UnsupportedKind, "%q is an HTML page, not a picture; if it was downloaded, the server answered with a page; to see it, capture it with relo_canvas", name)
+		return refuse(UnsupportedKind, "%q is an HTML page, not a picture; if it was downloaded, the server answered with a page; to see it, take a screenshot of it in a browser", name)
 	}
 	if bytes.HasSuffix(data, []byte("TRUEVISION-XFILE.\x00")) || isTGA(data) {
 		return refuse(UnsupportedKind, "%q is a TGA picture, which cannot be shown; %s", name, saveAsPNG)

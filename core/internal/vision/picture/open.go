@@ -230,7 +230,7 @@ func (p *Preparer) checkOpened(root *os.Root, rel string, f *os.File, info fs.Fi
 		return refuseBytes(rel, p.opts.MaxBytes)
 	}
 	if links(info) > 1 && !p.opts.Tracked(rel) {
-		return refuse(NotAllowed, "%q is a hard link to a file that may lie elsewhere and git does not track it here; copy the picture instead", rel)
+		return refuse(NotAllowed, "%q is a hard link to a file that may lie elsewhere; copy the picture instead (in a job, one that git tracks is read)", rel)
 	}
 	if len(p.opts.Never) == 0 {
 		return nil
