@@ -60,7 +60,7 @@ func NewDarkroom(e Env) *Darkroom {
 	return &Darkroom{rooms: showing.NewRooms(), children: picture.NewChildren(func() (*exec.Cmd, error) {
 		// Killed by its owner, whose deadline is of one picture. No variable of the
 		// environment is its business.
-		cmd := exec.Command(program, PictureChild) //nolint:gosec,noctx // this program itself
+		cmd := exec.Command(program, PictureChild) //nolint:noctx // this program itself
 		cmd.Env, cmd.Dir = []string{}, "/"
 		return cmd, nil
 	})}
