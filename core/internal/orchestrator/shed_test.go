@@ -202,13 +202,13 @@ func (x *shed) Remove(context.Context, string, string) error { return nil }
 // read gives the files of a folder but for those of .relo and of ignored.
 func read(path string) (map[string]string, error) {
 	out := map[string]string{}
-	err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-		rel, _ := filepath.Rel(path, name) // below it by construction
+	root := os.DirFS(path)
+	err := fs.WalkDir(root, ".", func(rel string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasPrefix(rel, ".relo") || strings.HasPrefix(rel, "ignored") {
 			return err
 		}
-		text, err := os.ReadFile(name) //nolint:gosec // a test's own folder
-		out[filepath.ToSlash(rel)] = string(text)
+		text, err := fs.ReadFile(root, rel)
+		out[rel] = string(text)
 		return err
 	})
 	return out, err
