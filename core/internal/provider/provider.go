@@ -91,7 +91,23 @@ type Request struct {
 	Messages  []Message  `json:"messages"`
 	Tools     []ToolSpec `json:"tools,omitempty"`
 	MaxTokens int        `json:"maxTokens"` // of the answer; 0: the wire's default
+	// Placement is where a tool's pictures go; empty: where the wire, the dialect or the
+	// model's family has them. A wire takes one that it has not for the empty one.
+	Placement Placement `json:"placement,omitempty"`
+	// CacheKey is the same for requests that begin alike (an attempt's rounds), for
+	// providers that route by it; empty: none is sent.
+	CacheKey string `json:"cacheKey,omitempty"`
 }
+
+// Placement is where the pictures of tools' results go in the body.
+type Placement string
+
+// The placements.
+const (
+	PlaceInside  Placement = "inside"  // inside the tool's result, after its text
+	PlaceAfter   Placement = "after"   // in one user's message after the results
+	PlaceBridged Placement = "bridged" // the same, behind a blank assistant's message
+)
 
 // Stop says why the model stopped.
 type Stop string
@@ -139,8 +155,16 @@ type Delta struct {
 
 // Client sends requests over one provider's wire. Implementations pass
 // providertest.Run.
+//
+// A client whose wire has more than one place for a tool's picture is a Placer too.
 type Client interface {
 	// Stream sends the request and calls onDelta (when not nil) as text arrives.
 	// It returns a *Error when the provider refuses, answers garbage or stalls.
 	Stream(ctx context.Context, r Request, onDelta func(Delta)) (Response, error)
+}
+
+// Placer tells the places that a wire has for a tool's pictures.
+type Placer interface {
+	// Placements gives those that may work for a model, the usual one first.
+	Placements(model string) []Placement
 }

@@ -164,8 +164,11 @@ func New(o Options) *Server {
 		o.Play = func(context.Context, Turn) Reply { return Reply{Text: "ok"} }
 	}
 	s := &Server{opts: o, mux: http.NewServeMux()}
-	s.mux.HandleFunc("POST /v1/chat/completions", s.handle(chatWire{}))
-	s.mux.HandleFunc("POST /v1/messages", s.handle(messagesWire{}))
+	for _, w := range wires {
+		for _, pattern := range w.patterns {
+			s.mux.HandleFunc("POST "+pattern, s.handle(w.wire))
+		}
+	}
 	s.mux.HandleFunc("GET /v1/models", s.models)
 	s.mux.HandleFunc("/", s.elsewhere)
 	return s

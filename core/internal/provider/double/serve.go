@@ -46,7 +46,7 @@ func (s *Server) handle(w wire) http.HandlerFunc {
 		s.note(func() { rec.Body = body })
 		if err != nil {
 			if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-				s.refuse(out, w, rec, usual(w.name(), http.StatusRequestEntityTooLarge))
+				s.refuse(out, w, rec, usualOf(w, http.StatusRequestEntityTooLarge))
 			}
 			return
 		}
@@ -66,7 +66,7 @@ func (s *Server) handle(w wire) http.HandlerFunc {
 // judge applies the rules in the order of the real ones: the key, the shape, the
 // model, the transcript, the pictures.
 func (s *Server) judge(w wire, r *http.Request, rec *Record, body []byte) (*asked, *refusal) {
-	if key, ok := s.keyed(r); !ok {
+	if key, ok := s.keyed(w, r); !ok {
 		return nil, w.badKey(key)
 	}
 	a, no := w.read(r, body)
@@ -108,9 +108,10 @@ func (a *asked) drop() {
 	}
 }
 
-func (s *Server) keyed(r *http.Request) (key string, ok bool) {
-	key = r.Header.Get("X-Api-Key")
-	if key == "" {
+func (s *Server) keyed(w wire, r *http.Request) (key string, ok bool) {
+	if k, own := w.(keyer); own {
+		key = k.key(r)
+	} else if key = r.Header.Get("X-Api-Key"); key == "" {
 		key, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	}
 	return key, s.opts.Key == "" || subtle.ConstantTimeCompare([]byte(key), []byte(s.opts.Key)) == 1
@@ -139,17 +140,17 @@ func (s *Server) answer(ctx context.Context, out http.ResponseWriter, x exchange
 	r := x.reply
 	switch {
 	case r.Status != 0 && r.Status != http.StatusOK:
-		no := usual(x.wire.name(), r.Status)
+		no := usualOf(x.wire, r.Status)
 		no.body = r.ErrorBody
 		s.refuse(out, x.wire, x.rec, no)
 	case r.Raw != "":
 		kind := r.RawType
 		if kind == "" {
-			kind = "text/event-stream"
+			kind = contentTypeOf(x.wire)
 		}
 		s.send(ctx, out, x, kind, halves(r.Raw))
 	case x.asked.stream:
-		s.send(ctx, out, x, "text/event-stream", s.frames(x))
+		s.send(ctx, out, x, contentTypeOf(x.wire), s.frames(x))
 	case r.ErrorEvent != "":
 		s.send(ctx, out, x, "application/json", []string{r.ErrorEvent})
 	default:
@@ -169,14 +170,10 @@ func (s *Server) frames(x exchange) []string {
 	}
 	var frames []string
 	for _, e := range events {
-		frame := "data: " + e.data + "\n\n"
-		if e.name != "" {
-			frame = "event: " + e.name + "\n" + frame
-		}
 		if s.opts.KeepAlive {
 			frames = append(frames, x.wire.keepAlive())
 		}
-		frames = append(frames, frame)
+		frames = append(frames, frameOf(x.wire, e))
 	}
 	return frames
 }

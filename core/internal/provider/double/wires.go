@@ -1,0 +1,55 @@
+package double
+
+import "net/http"
+
+// wires are what the double speaks, each at its own paths. A wire that is no stream of
+// server-sent events is a framer too, one with its own header for the key a keyer, and
+// one with its own words for a status that a player asks for a grumbler.
+var wires = []struct {
+	wire     wire
+	patterns []string
+}{
+	{chatWire{}, []string{"/v1/chat/completions"}},
+	{messagesWire{}, []string{"/v1/messages"}},
+}
+
+// framer says how a wire's events are written.
+type framer interface {
+	frame(e event) string
+	contentType() string
+}
+
+// keyer finds the key in a request.
+type keyer interface {
+	key(r *http.Request) string
+}
+
+// grumbler gives the words for a status that a player asks for.
+type grumbler interface {
+	usual(status int) *refusal
+}
+
+func frameOf(w wire, e event) string {
+	if f, ok := w.(framer); ok {
+		return f.frame(e)
+	}
+	frame := "data: " + e.data + "\n\n"
+	if e.name != "" {
+		frame = "event: " + e.name + "\n" + frame
+	}
+	return frame
+}
+
+func contentTypeOf(w wire) string {
+	if f, ok := w.(framer); ok {
+		return f.contentType()
+	}
+	return "text/event-stream"
+}
+
+func usualOf(w wire, status int) *refusal {
+	if g, ok := w.(grumbler); ok {
+		return g.usual(status)
+	}
+	return usual(w.name(), status)
+}
