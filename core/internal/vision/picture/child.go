@@ -233,6 +233,7 @@ func (ch *child) cause() cause {
 	case ch.cmd.ProcessState.ExitCode() == exitCPU:
 		return causeCPU
 	case strings.Contains(words, "out of memory"), strings.Contains(words, "cannot allocate memory"),
+		strings.Contains(words, "pthread_create failed"), strings.Contains(words, "failed to create new OS thread"), // its stack is memory too
 		strings.HasPrefix(words, "SIGSEGV"): // so Go's collector ends when it gets no memory (seen with 1.26); decoders written in Go cannot
 		return causeMemory
 	}

@@ -220,7 +220,7 @@ func wantCode(t *testing.T, code Code, err error, sent []byte, meta vision.Meta)
 	}
 	refusal, ok := errors.AsType[*Error](err)
 	if !ok || refusal.Code != code {
-		t.Fatalf("refused with %v, want %s", err, code)
+		t.Fatalf("refused with %v (%v), want %s", err, errors.Unwrap(err), code)
 	}
 	if len(sent) > 0 || refusal.Message == "" {
 		t.Fatalf("a refusal without words, or with pixels: %v", err)
