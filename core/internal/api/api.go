@@ -52,6 +52,7 @@ func Table(d Desks) []Endpoint {
 		}),
 		row("attempt.finish", "the result of an attempt", d.Finish),
 		row("model.call", "one model call under a lease", func(ctx context.Context, a protocol.Ask) (traffic.Answer, error) { return d.Ask(ctx, a) }),
+		row("model.look", "a question about a picture under a lease", func(ctx context.Context, a protocol.LookAsk) (traffic.Seen, error) { return d.Look(ctx, a) }),
 		row("blob.put", "a piece of a file", up.put),
 		row("blob.get", "a piece of a kept file", up.get),
 	})

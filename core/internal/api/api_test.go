@@ -109,6 +109,11 @@ func (d *desk) Ask(_ context.Context, a protocol.Ask) (traffic.Answer, error) {
 	return traffic.Answer{}, &traffic.BudgetError{Words: "spent"}
 }
 
+func (d *desk) Look(_ context.Context, a protocol.LookAsk) (traffic.Seen, error) {
+	d.note("look %s", a.Question)
+	return traffic.Seen{}, &traffic.NobodyError{Words: "nobody"}
+}
+
 func (d *desk) Pause(_ context.Context, job string) error {
 	d.note("pause %s", job)
 	return nil
@@ -226,6 +231,7 @@ func TestEveryEndpointReachesItsDesk(t *testing.T) {
 		{"attempt.report", `{"attempt":"a"}`, "report a"},
 		{"attempt.finish", `{"attempt":"a"}`, "finish a"},
 		{"model.call", `{"request":{"system":"s"}}`, "ask s"},
+		{"model.look", `{"question":"q"}`, "look q"},
 		{"blob.put", `{}`, ""},
 		{"blob.get", `{}`, ""},
 	}

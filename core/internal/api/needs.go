@@ -57,6 +57,7 @@ type Foreman interface {
 // Phone gets answers from models for workers.
 type Phone interface {
 	Ask(ctx context.Context, a protocol.Ask) (traffic.Answer, error)
+	Look(ctx context.Context, a protocol.LookAsk) (traffic.Seen, error)
 }
 
 // Album keeps files by their SHA-256.

@@ -102,6 +102,28 @@ func (b *book) Model(ref catalog.Ref) (m catalog.Model, ok bool) {
 	return m, ok
 }
 
+// Lookers are the models that may look at a picture for asker (empty: nobody knows who
+// asks), best first.
+func (b *book) Lookers(asker catalog.Ref, private bool) (refs []catalog.Ref) {
+	b.now(func(models map[catalog.Ref]catalog.Model) {
+		q := routing.Looking{Asker: models[asker], Private: private}
+		for _, ref := range b.cfg.Routes.Vision {
+			q.Route = append(q.Route, models[ref])
+		}
+		order := b.cfg.Models()
+		for _, ref := range allRefs(b.cfg) {
+			if !slices.Contains(order, ref) {
+				order = append(order, ref)
+			}
+		}
+		for _, ref := range order {
+			q.Known = append(q.Known, models[ref])
+		}
+		refs = routing.Lookers(q)
+	})
+	return refs
+}
+
 // dial makes the wire to a provider; rehearsal is where the rehearsal runs, if here.
 func (b *book) dial(ctx context.Context, name string, p config.Provider, rehearsal string) (provider.Client, error) {
 	if p.Wire == "rehearsal" && p.URL == "" {

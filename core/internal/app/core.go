@@ -37,6 +37,7 @@ var (
 	_ orchestrator.Home    = (*client.Client)(nil)
 	_ orchestrator.Phone   = (*client.Client)(nil)
 	_ gateway.Money        = (*money)(nil)
+	_ gateway.Darkroom     = (*Darkroom)(nil)
 	_ client.Line          = (*bus.Conn)(nil)
 )
 
@@ -77,6 +78,10 @@ type money struct {
 
 func (m *money) Settle(ctx context.Context, r ledger.Row, looks []job.Look) error {
 	return m.orch.Settle(ctx, r, looks)
+}
+
+func (m *money) Notice(ctx context.Context, r ledger.Row, words string) error {
+	return m.orch.Told(ctx, r, words)
 }
 
 func (m *money) TellBlinded(ctx context.Context, r ledger.Row, b job.Blinded) error {
@@ -122,6 +127,7 @@ func (c *core) open(ctx context.Context, k kind) error {
 	}
 	c.settings.shelf.renew = c.settings.renew
 	c.settings.shelf.daemon = c.exit != nil
+	c.settings.shelf.log = c.log
 	if !k.idle {
 		if err := c.openRehearsal(ctx); err != nil {
 			return err
@@ -173,7 +179,9 @@ func (c *core) conduct(ctx context.Context, k kind) error {
 	cash := &money{Store: c.store}
 	parts := orchestrator.Parts{
 		Journal: c.store, Outbox: c.store, Album: c.store, Repos: c.repos, Rules: c.settings.rules, Log: c.log,
-		Models: gateway.New(c.settings.shelf, cash, c.store, c.log, time.Now), Prepare: c.darkroom.attachment, Lanes: noLanes{},
+		Models: gateway.New(gateway.Parts{
+			Book: c.settings.shelf, Money: cash, Album: c.store, Darkroom: c.darkroom, Log: c.log, Now: time.Now,
+		}), Prepare: c.darkroom.attachment, Lanes: noLanes{},
 	}
 	if c.conn != nil {
 		parts.Lanes = lanes{c.conn, c.server}

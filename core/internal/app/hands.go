@@ -125,6 +125,14 @@ func (d *Darkroom) attachment(data []byte, name string, maxEdge int, never []str
 	return d.Preparer(picture.Options{Never: never}).PrepareBytes(ctx, data, name, picture.Params{MaxEdge: maxEdge})
 }
 
+// Fit makes a picture of a request fit; errors are in words for an agent.
+func (d *Darkroom) Fit(ctx context.Context, data []byte, name string, f vision.Fit) (vision.Picture, error) {
+	ctx, cancel := context.WithTimeout(ctx, attachmentTime)
+	defer cancel()
+	p, _, err := d.Preparer(picture.Options{}).Fit(ctx, data, name, f)
+	return p, codedPicture(err)
+}
+
 // attachmentTime bounds the preparation of one attachment.
 const attachmentTime = 30 * time.Second
 

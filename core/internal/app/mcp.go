@@ -29,7 +29,7 @@ func OpenToolServer(e Env, cfg *config.Config, private bool) (*ToolServer, error
 	}
 	s := &ToolServer{gallery: gallery, agent: gallery.dark.rooms.Join("")}
 	o := hub.Options{Version: Version, MaxEdge: cfg.Pictures.MaxEdge, Pictures: gallery, Agent: s.agent, Now: time.Now}
-	if d := newDescriber(e, cfg, private); len(d.chain()) > 0 {
+	if d := newDescriber(e, cfg, gallery.dark, private); d.anybody() {
 		o.Describer = d
 	}
 	s.hub = hub.New(o)

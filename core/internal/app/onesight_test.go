@@ -255,7 +255,7 @@ func (s *sightStage) config() string {
 		rows = append(rows, fmt.Sprintf(`"p%d": {"api": %q, "url": %q, "models": {%q: {%s}}}`, i, d.API, s.cfgURL(i, d), d.ID, facts))
 	}
 	return `{"providers": {` + strings.Join(rows, ",\n") + `}, "ladder": [{"model": "eyes/m"}], "primary": "eyes/m", "review": {"auto": false},
-	  "budget": {"perJob": null}, "limits": {"attempts": 1}}`
+	  "budget": {"perJob": null}, "limits": {"attempts": 1}, "pictures": {"settleDoubt": false}}` // nothing is to be found out about the drawn ones
 }
 
 // know puts into the almanac and among the refusals what was drawn.
@@ -299,6 +299,9 @@ func (s *sightStage) play(_ context.Context, t double.Turn) double.Reply {
 			map[string]any{"id": "a", "title": "A", "instructions": "Look.", "difficulty": "easy", "vision": true, "images": []string{"mock.png"}},
 		}}}}}
 	}
+	if t.Role == "" { // one that looks for a worker that cannot see
+		return double.Reply{Text: "a picture"}
+	}
 	s.mu.Lock()
 	s.turns = append(s.turns, t)
 	n := len(s.turns)
@@ -327,7 +330,7 @@ func (s *sightStage) start() {
 	cash := &money{Store: record}
 	s.orch = orchestrator.New(orchestrator.Options{Lease: time.Minute, Subject: func(string) string { return "" }}, orchestrator.Parts{
 		Journal: record, Outbox: record, Album: record, Lanes: sightLanes{s.box}, Repos: sightRepo{}, Rules: s.rules, Log: zerolog.Nop(),
-		Models: gateway.New(s.shelf, cash, record, zerolog.Nop(), time.Now), Prepare: new(Darkroom).attachment,
+		Models: gateway.New(gateway.Parts{Book: s.shelf, Money: cash, Album: record, Darkroom: new(Darkroom), Log: zerolog.Nop(), Now: time.Now}), Prepare: new(Darkroom).attachment,
 	})
 	cash.orch = s.orch
 	if err := s.orch.Start(s.t.Context()); err != nil {

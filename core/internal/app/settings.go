@@ -17,6 +17,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/ledger"
 	"github.com/relo-dev/relo/core/internal/orchestrator"
 	"github.com/relo-dev/relo/core/internal/protocol"
+	"github.com/relo-dev/relo/core/internal/traffic"
 )
 
 // settings are the configurations of a running process: the person's, read again
@@ -141,6 +142,7 @@ func (s *settings) rules(_ context.Context, dir string) (orchestrator.Rules, err
 		Budget:   ledger.Budget{PerJob: cfg.Budget.PerJob, PerDay: cfg.Budget.PerDay, DenyUnknown: cfg.Budget.UnknownPrice == "deny"},
 		Attempts: cfg.Limits.Attempts, Rounds: cfg.Limits.Rounds, Minutes: cfg.Limits.TaskMinutes, MaxTasks: cfg.Limits.Tasks,
 		MaxEdge: cfg.Pictures.MaxEdge, Never: cfg.Pictures.Never, Book: book,
+		Pictures: traffic.PictureRules{Keep: cfg.Pictures.Keep, Settle: cfg.Pictures.SettleDoubt},
 	}, nil
 }
 

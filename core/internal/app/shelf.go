@@ -7,10 +7,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/relo-dev/relo/core/internal/catalog"
 	"github.com/relo-dev/relo/core/internal/gateway"
 	"github.com/relo-dev/relo/core/internal/provider"
+	"github.com/relo-dev/relo/core/internal/provider/packing"
+	"github.com/relo-dev/relo/core/internal/provider/probe"
 )
 
 var _ gateway.Book = (*shelf)(nil)
@@ -23,6 +28,7 @@ type shelf struct {
 	renew func()
 	// daemon says that the process's environment is older than the person's.
 	daemon bool
+	log    zerolog.Logger
 
 	mu        sync.Mutex
 	books     []*book // newest first
@@ -40,7 +46,9 @@ type dialled struct {
 // booksKept bounds the shelf: more changes than anybody makes while one job runs.
 const booksKept = 64
 
-func newShelf() *shelf { return &shelf{renew: func() {}, clients: map[string]dialled{}} }
+func newShelf() *shelf {
+	return &shelf{renew: func() {}, log: zerolog.Nop(), clients: map[string]dialled{}}
+}
 
 // put lays a book before all others.
 func (s *shelf) put(b *book) {
@@ -74,6 +82,52 @@ func (s *shelf) Blinded(ref catalog.Ref, phrase string) {
 		name, id := ref.Split()
 		b.known.refusals.learn(spot{endpointOf(b.cfg.Providers[name]), id}, phrase)
 	}
+}
+
+// Probed keeps what a tiny picture showed of a model at its endpoint.
+func (s *shelf) Probed(ref catalog.Ref, f probe.Finding) {
+	if b := s.find(func(b *book) bool { _, ok := b.Model(ref); return ok }); b != nil {
+		name, id := ref.Split()
+		kept := catalog.Probe{Endpoint: endpointOf(b.cfg.Providers[name]), ID: id, Sight: f.Sight, Verdict: string(f.Verdict), Words: f.Words, At: time.Now().UTC()}
+		if err := b.known.almanac.KeepProbe(kept); err != nil {
+			s.log.Warn().Str("model", string(ref)).Err(err).Msg("what a tiny picture showed was not kept")
+		}
+	}
+}
+
+// Endpoint names where a model is asked.
+func (s *shelf) Endpoint(ref catalog.Ref) string {
+	name, _ := ref.Split()
+	if b := s.naming(name); b != nil {
+		return fmt.Sprint(endpointOf(b.cfg.Providers[name]))
+	}
+	return name
+}
+
+// Limits are those of the requests to a model.
+func (s *shelf) Limits(ref catalog.Ref) packing.Limits {
+	name, id := ref.Split()
+	if b := s.naming(name); b != nil {
+		p := b.cfg.Providers[name]
+		return packing.LimitsOf(p.API, p.Wire, id)
+	}
+	return packing.LimitsOf("", "", id)
+}
+
+// Lookers are the models that may look for one that cannot see, of the newest book that
+// knows it.
+func (s *shelf) Lookers(asker catalog.Ref, private bool) []catalog.Ref {
+	s.renew()
+	b := s.find(func(b *book) bool { _, ok := b.Model(asker); return ok || asker == "" })
+	if b == nil {
+		return nil
+	}
+	return b.Lookers(asker, private)
+}
+
+// naming gives the newest book that names a provider.
+func (s *shelf) naming(provider string) *book {
+	return s.find(func(b *book) bool { _, ok := b.cfg.Providers[provider]; return ok })
 }
 
 // Client gives the wire to a model's provider, made once for each row of the config.

@@ -180,6 +180,11 @@ func (c *Client) Ask(ctx context.Context, a protocol.Ask) (traffic.Answer, error
 	return call[traffic.Answer](ctx, c, "model.call", a)
 }
 
+// Look asks a model that sees about a picture, under a lease.
+func (c *Client) Look(ctx context.Context, a protocol.LookAsk) (traffic.Seen, error) {
+	return call[traffic.Seen](ctx, c, "model.look", a)
+}
+
 // ErrStop is what a follower returns to end the following without an error.
 var ErrStop = errors.New("enough")
 

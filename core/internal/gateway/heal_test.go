@@ -73,4 +73,6 @@ func TestARefusalOfSomethingElseIsNotHealed(t *testing.T) {
 	}
 }
 
-func (w *world) gate() *Gateway { return New(w, w, w, zerolog.Nop(), time.Now) }
+func (w *world) gate() *Gateway {
+	return New(Parts{Book: w, Money: w, Album: w, Darkroom: w, Log: zerolog.Nop(), Now: time.Now})
+}

@@ -3,13 +3,11 @@ package hub
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/relo-dev/relo/core/internal/prompt"
-	"github.com/relo-dev/relo/core/internal/vision"
 	"github.com/relo-dev/relo/core/internal/vision/showing"
 )
 
@@ -47,23 +45,7 @@ func (h *Hub) describe(ctx context.Context, args json.RawMessage) (*mcp.CallTool
 	if err != nil {
 		return failed(ctx, err)
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: prompt.Described(d.Words) + "\n" + about(d, in.Path, meta)}}}, nil
-}
-
-// about says who looked, at what, and what it cost.
-func about(d Description, name string, m vision.Meta) string {
-	cost := "not known"
-	if d.Cost != nil {
-		cost = fmt.Sprintf("%.6g USD", *d.Cost)
-	}
-	words := fmt.Sprintf("Answered by %s; cost: %s. It looked at %s (%d×%d), sent as %d×%d",
-		d.By, cost, showing.Escape(name), m.Source.Width, m.Source.Height, m.Sent.Width, m.Sent.Height)
-	x, y := 0, 0
-	if m.Crop != nil {
-		x, y = m.Crop.X, m.Crop.Y
-		words += fmt.Sprintf(" of the part %d×%d at %d,%d", m.Crop.Width, m.Crop.Height, x, y)
-	}
-	return words + fmt.Sprintf(". A place that it names is, in the source, %d + x × %.4g, %d + y × %.4g.", x, m.Scale.X, y, m.Scale.Y)
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: prompt.Described(d.Words) + "\n" + showing.Looked(d.By, d.Cost, in.Path, meta)}}}, nil
 }
 
 // failed words an error for the agent, unless nobody waits for it.

@@ -148,6 +148,10 @@ const CodeKey = "key"
 // folder of the attempt could not be made ready. It says nothing about the model.
 const CodeWorkspace = "workspace"
 
+// CodeBlind marks an end that was brought about because the model turned out not to see
+// and another one of the ladder does: the task goes on there.
+const CodeBlind = "blind"
+
 // NewBudget is the body of job.budget: the person set another bound.
 type NewBudget struct {
 	Budget *float64 `json:"budget"` // USD
@@ -247,6 +251,7 @@ type Look struct {
 	AfterLastEdit bool           `json:"afterLastEdit"` // as far as known when it was sent; the attempt's end decides
 	Tree          string         `json:"tree,omitempty"`
 	Fresh         bool           `json:"fresh"`
+	Doubted       bool           `json:"doubted,omitempty"` // it was sent, and whether it came to the model was not found out
 }
 
 // The values of Look.How.

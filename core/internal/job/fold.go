@@ -96,9 +96,10 @@ type Attempt struct {
 }
 
 // Counted reports whether the attempt used up one of the task's attempts: a
-// lost, cancelled or paused one does not, nor one that the budget stopped.
+// lost, cancelled or paused one does not, nor one that the budget stopped or whose model
+// turned out not to see.
 func (a *Attempt) Counted() bool {
-	if a.End == nil {
+	if a.End == nil || a.End.Code == CodeBlind {
 		return false
 	}
 	switch a.End.Outcome { //nolint:exhaustive // the others count

@@ -45,6 +45,7 @@ func (l *loop) act(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("round %d: %w", l.round, err)
 	}
+	l.round = min(l.rounds, l.round+result.Rounds)
 	return l.answer(c, result)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider"
 	"github.com/relo-dev/relo/core/internal/record"
 	"github.com/relo-dev/relo/core/internal/traffic"
+	"github.com/relo-dev/relo/core/internal/vision"
 )
 
 // beatsPerLease is how often a worker must show itself within one lease: three
@@ -128,7 +129,7 @@ func (o *Orchestrator) Claim(ctx context.Context, h protocol.Hold) (protocol.Ass
 		t.batch.Held = &record.Lease{Task: h.Task, Attempt: h.Attempt, Worker: h.Worker, Epoch: h.Epoch}
 		t.emit(job.Event{
 			Kind: job.KindStarted, Task: h.Task, Attempt: h.Attempt, Worker: h.Worker, Model: task.Model,
-			Body: &job.Started{Number: out.Number, Engine: out.Engine, Epoch: h.Epoch, Tools: offered(task.Kind(), out.Eyes), Base: baseOf(out), From: fromOf(out)},
+			Body: &job.Started{Number: out.Number, Engine: out.Engine, Epoch: h.Epoch, Tools: offered(task.Kind(), out.Eyes, out.Lookers), Base: baseOf(out), From: fromOf(out)},
 		})
 		t.move(task, job.MoveClaim, "")
 		t.extend(h.Attempt, o.Lease)
@@ -165,7 +166,8 @@ func (r *run) assignment(ctx context.Context, task *job.Task, h protocol.Hold) (
 	a := protocol.Assignment{
 		Hold: h, Number: task.Attempt(h.Attempt).Number, Kind: task.Kind(), Title: task.Title, Instructions: task.Instructions, Vision: task.Vision,
 		Images: task.Images, Checks: task.Checks, Model: task.Model, Eyes: m.Eyes(), MaxOutput: m.MaxOutput, Engine: r.rules.Engine,
-		Repo: r.state.Repo, Base: r.head(), Rounds: r.rules.Rounds, Minutes: r.rules.Minutes, MaxEdge: r.rules.MaxEdge, Never: r.rules.Never,
+		Lookers: len(r.rules.Book.Lookers(m.Ref, r.state.Private)) > 0,
+		Repo:    r.state.Repo, Base: r.head(), Rounds: r.rules.Rounds, Minutes: r.rules.Minutes, MaxEdge: r.rules.MaxEdge, Never: r.rules.Never,
 		Earlier: r.earlier(task), Siblings: r.siblings(task), Attachments: r.state.Images, Continue: r.goOn(task), Said: r.words(task),
 		Attended: r.state.Attended,
 	}
@@ -308,7 +310,55 @@ func (o *Orchestrator) Ask(ctx context.Context, a protocol.Ask) (traffic.Answer,
 	if err != nil {
 		return answer, askError(err)
 	}
+	if words := r.betterEyes(a.Hold); words != "" {
+		return answer, &protocol.Error{Code: protocol.CodeBlind, Message: words}
+	}
 	return answer, nil
+}
+
+// betterEyes says why the task of a running attempt is to go on with another model: it
+// needs eyes, its own turned out to have none, and another one of the ladder has. A model
+// that the person chose is left alone: another looks for it.
+func (r *run) betterEyes(h protocol.Hold) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	task := r.holder(h)
+	if task == nil || !task.Vision || task.Chosen != "" || (r.state.Chosen != "" && task.Kind() == job.Work) {
+		return ""
+	}
+	if m, ok := r.rules.Book.Model(catalog.Ref(task.Model)); !ok || m.Sight.Sight != vision.Blind {
+		return ""
+	}
+	ladder := r.rules.ladder()
+	rung, ok := ladder.Seeing(max(0, min(task.Rung, len(ladder)-1)), r.needOf(task))
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s turned out not to see; the task needs eyes, and %s has them", task.Model, ladder[rung].Models[0].Ref)
+}
+
+// Look answers a question about a picture for a running attempt.
+func (o *Orchestrator) Look(ctx context.Context, a protocol.LookAsk) (traffic.Seen, error) {
+	r, err := o.run(ctx, a.Job)
+	if err != nil {
+		return traffic.Seen{}, err
+	}
+	call, ctx, done, err := r.askCall(ctx, protocol.Ask{Hold: a.Hold})
+	if err != nil {
+		return traffic.Seen{}, err
+	}
+	defer done()
+	seen, err := o.Models.Look(ctx, traffic.Look{
+		Job: call.Job, Task: call.Task, Attempt: call.Attempt, Asker: call.Chain[0], Private: call.Private, Picture: a.Picture, Question: a.Question,
+		Budget: call.Budget, Rules: call.Rules,
+	})
+	if e, ok := errors.AsType[*traffic.NobodyError](err); ok {
+		return seen, &protocol.Error{Code: protocol.CodeNobody, Message: e.Words}
+	}
+	if err != nil {
+		return seen, askError(err)
+	}
+	return seen, nil
 }
 
 func (r *run) askCall(ctx context.Context, a protocol.Ask) (traffic.Call, context.Context, func(), error) {
@@ -328,8 +378,9 @@ func (r *run) askCall(ctx context.Context, a protocol.Ask) (traffic.Call, contex
 	}
 	call := traffic.Call{
 		Job: r.id, Task: a.Task, Attempt: a.Attempt, Traffic: class, Chain: r.chainOf(task), Request: a.Request,
-		Budget: r.budget(r.state.Submitted), Shown: shown,
+		Budget: r.budget(r.state.Submitted), Shown: shown, Private: r.state.Private, Rules: r.rules.Pictures,
 	}
+	call.Request.CacheKey = a.Attempt
 	ctx, done := r.callLocked(ctx, a.Attempt)
 	return call, ctx, done, nil
 }

@@ -11,14 +11,17 @@ import (
 )
 
 // offered names the tools of an agent: its role's, and relo_image when pictures
-// may reach its model.
-func offered(kind job.TaskKind, eyes vision.Sight) []string {
+// may reach its model, else relo_describe when another may look for it.
+func offered(kind job.TaskKind, eyes vision.Sight, lookers bool) []string {
 	names := []string{"read", "write", "edit", "ls", "glob", "grep", "bash"}
 	if kind == job.Review {
 		names = []string{"read", "ls", "glob", "grep", "bash"}
 	}
-	if eyes != vision.Blind {
+	switch {
+	case eyes != vision.Blind:
 		names = append(names, prompt.Image().Name)
+	case lookers:
+		names = append(names, prompt.Describe().Name)
 	}
 	if kind == job.Review {
 		return append(names, prompt.SubmitReview().Name)
@@ -40,7 +43,7 @@ func (k *work) brief() (system, first string) {
 		return prompt.Reviewer(k.reviewBrief())
 	}
 	b := prompt.WorkBrief{
-		Title: a.Title, Instructions: a.Instructions, Sight: a.Eyes, Vision: a.Vision, Images: k.imagePaths(), ImagesShown: a.Eyes != vision.Blind,
+		Title: a.Title, Instructions: a.Instructions, Sight: a.Eyes, Vision: a.Vision, Images: k.imagePaths(), ImagesShown: a.Eyes != vision.Blind, CanDescribe: a.Lookers,
 		Checks: a.Checks, Project: k.project(), Earlier: earlier, Siblings: a.Siblings,
 	}
 	if a.Kind == job.Debug {
@@ -52,7 +55,7 @@ func (k *work) brief() (system, first string) {
 func (k *work) reviewBrief() prompt.ReviewBrief {
 	a := k.a
 	b := prompt.ReviewBrief{
-		Title: a.Title, Instructions: a.Instructions, Sight: a.Eyes, Vision: a.Vision, Images: k.imagePaths(), Project: k.project(),
+		Title: a.Title, Instructions: a.Instructions, Sight: a.Eyes, Vision: a.Vision, Images: k.imagePaths(), Project: k.project(), CanDescribe: a.Lookers,
 	}
 	if r := a.Review; r != nil {
 		b.Diff, b.Summary, b.Visual = r.Diff, r.Summary, r.Visual

@@ -14,6 +14,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/protocol"
 	"github.com/relo-dev/relo/core/internal/provider"
 	"github.com/relo-dev/relo/core/internal/tool"
+	"github.com/relo-dev/relo/core/internal/traffic"
 )
 
 // desk carries an agent's questions to its model, by way of the daemon.
@@ -32,24 +33,49 @@ const askWait = 300 * time.Millisecond
 func (d *desk) ask(ctx context.Context, r provider.Request) (provider.Response, error) {
 	for {
 		answer, err := d.once(ctx, r)
-		switch {
-		case err == nil:
+		if err == nil {
 			return answer, nil
-		case codeOf(err) == protocol.CodeMissing:
-			d.mu.Lock()
-			clear(d.sent)
-			d.mu.Unlock()
-		case !errors.Is(err, protocol.ErrAway):
+		}
+		if again, err := d.again(ctx, err); !again {
 			return provider.Response{}, err
 		}
-		if !d.k.w.leaseHeld() {
-			return provider.Response{}, fmt.Errorf("the daemon was out of reach until the lease ended: %w", err)
+	}
+}
+
+// look asks about one picture; it waits for a daemon out of reach as ask does.
+func (d *desk) look(ctx context.Context, a protocol.LookAsk) (traffic.Seen, error) {
+	for {
+		err := d.sendOne(ctx, a.Picture)
+		if err == nil {
+			var seen traffic.Seen
+			if seen, err = d.k.w.Phone.Look(ctx, a); err == nil {
+				return seen, nil
+			}
 		}
-		select {
-		case <-ctx.Done():
-			return provider.Response{}, ctx.Err()
-		case <-time.After(askWait):
+		if again, err := d.again(ctx, err); !again {
+			return traffic.Seen{}, err
 		}
+	}
+}
+
+// again says whether a call is to be made again after err, and waits before it.
+func (d *desk) again(ctx context.Context, err error) (bool, error) {
+	switch {
+	case codeOf(err) == protocol.CodeMissing:
+		d.mu.Lock()
+		clear(d.sent)
+		d.mu.Unlock()
+	case !errors.Is(err, protocol.ErrAway):
+		return false, err
+	}
+	if !d.k.w.leaseHeld() {
+		return false, fmt.Errorf("the daemon was out of reach until the lease ended: %w", err)
+	}
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-time.After(askWait):
+		return true, nil
 	}
 }
 

@@ -112,13 +112,10 @@ func (g *gate) role(rel string, pictures map[string]string) vision.Role {
 	return vision.Other
 }
 
-// first is the agent's first message: the words, and the task's pictures when
-// the model may see them. One that cannot be prepared is named in words.
+// first is the agent's first message: the words and the task's pictures, in whose
+// places a model that cannot see gets words. One that cannot be prepared is named.
 func (g *gate) first(words string) []provider.Part {
 	parts := []provider.Part{provider.Text(words)}
-	if !g.offered() {
-		return parts
-	}
 	for i, name := range g.k.imagePaths() {
 		p, meta, err := g.agent.One(context.Background(), showing.Wish{Name: name, MaxEdge: g.k.a.MaxEdge}, g.prepare)
 		if err != nil {

@@ -122,11 +122,14 @@ type Comparison struct {
 // Models gets answers from models; the gateway.
 type Models interface {
 	Call(ctx context.Context, c traffic.Call) (traffic.Answer, error)
+	Look(ctx context.Context, l traffic.Look) (traffic.Seen, error)
 }
 
 // Book knows the models of the config.
 type Book interface {
 	Model(ref catalog.Ref) (catalog.Model, bool)
+	// Lookers are the models that may look for one that cannot see, best first.
+	Lookers(asker catalog.Ref, private bool) []catalog.Ref
 }
 
 // Home is the orchestrator as a worker sees it.
@@ -141,6 +144,7 @@ type Home interface {
 // side are *protocol.Error, and ErrAway when nobody answers.
 type Phone interface {
 	Ask(ctx context.Context, a protocol.Ask) (traffic.Answer, error)
+	Look(ctx context.Context, a protocol.LookAsk) (traffic.Seen, error)
 	PutBlob(ctx context.Context, data []byte) (sha string, err error)
 	Blob(ctx context.Context, sha string) ([]byte, error)
 }

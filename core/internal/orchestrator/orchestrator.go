@@ -23,6 +23,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/protocol"
 	"github.com/relo-dev/relo/core/internal/record"
 	"github.com/relo-dev/relo/core/internal/routing"
+	"github.com/relo-dev/relo/core/internal/traffic"
 	"github.com/relo-dev/relo/core/internal/vision"
 )
 
@@ -42,6 +43,7 @@ type Rules struct {
 	MaxTasks   int
 	MaxEdge    int
 	Never      []string
+	Pictures   traffic.PictureRules
 	Book       Book
 }
 
@@ -357,6 +359,22 @@ func (o *Orchestrator) Blinded(ctx context.Context, row ledger.Row, b job.Blinde
 	}
 	return r.do(ctx, func(t *turn) error {
 		t.emit(job.Event{Kind: job.KindBlinded, Task: row.Task, Attempt: row.Attempt, Model: string(row.Model), Body: &b})
+		return nil
+	})
+}
+
+// Told lets a job know what a person should hear of one of its requests. A request of no
+// job is nobody's news.
+func (o *Orchestrator) Told(ctx context.Context, row ledger.Row, words string) error {
+	if row.Job == "" {
+		return nil
+	}
+	r, err := o.run(ctx, row.Job)
+	if err != nil {
+		return err
+	}
+	return r.do(ctx, func(t *turn) error {
+		t.emit(job.Event{Kind: job.KindNotice, Task: row.Task, Attempt: row.Attempt, Model: string(row.Model), Body: &job.Notice{Level: "info", Words: words}})
 		return nil
 	})
 }

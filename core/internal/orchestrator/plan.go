@@ -90,9 +90,7 @@ func (r *run) planCall(_ context.Context, sub job.Submitted, view View) (traffic
 		a := prompt.Attachment{Name: img.Path, Path: img.WorkspacePath(), Bytes: img.Bytes}
 		if p, ok := r.attachment(img); ok {
 			a.Size = vision.Size{Width: p.Width, Height: p.Height}
-			if brief.Shown {
-				pictures = append(pictures, provider.Show(p))
-			}
+			pictures = append(pictures, provider.Show(p)) // a Primary that cannot see gets words in its place
 		}
 		brief.Attachments = append(brief.Attachments, a)
 	}
@@ -102,7 +100,7 @@ func (r *run) planCall(_ context.Context, sub job.Submitted, view View) (traffic
 	}
 	system, first := prompt.Primary(brief)
 	call := traffic.Call{
-		Job: r.id, Traffic: job.TrafficPlanning, Chain: chain, Budget: r.budget(sub),
+		Job: r.id, Traffic: job.TrafficPlanning, Chain: chain, Budget: r.budget(sub), Private: sub.Private, Rules: r.rules.Pictures,
 		Request: provider.Request{
 			System: system, MaxTokens: planTokens, Tools: []provider.ToolSpec{prompt.SubmitPlan()},
 			Messages: []provider.Message{{Role: provider.RoleUser, Parts: append([]provider.Part{provider.Text(first)}, pictures...)}},

@@ -122,13 +122,22 @@ func (r *run) fellShort(task *job.Task) bool {
 	return a.End.Outcome != job.Done || (v != nil && v.Verdict != job.VerdictAccept)
 }
 
+// turnedBlind reports whether the last attempt was ended because its model does not see.
+func (t *turn) turnedBlind(task *job.Task) bool {
+	a := lastEnded(task)
+	return a != nil && a.End.Code == job.CodeBlind
+}
+
 func (t *turn) choose(task *job.Task) routing.Choice {
 	need := t.needOf(task)
 	ladder := t.rules.ladder()
 	if m, ok := t.rules.Book.Model(catalog.Ref(task.Chosen)); ok && task.Chosen != "" {
 		return routing.Chosen(m)
 	}
-	if len(task.Attempts) > 0 && task.Rung >= 0 && !t.fellShort(task) {
+	if t.turnedBlind(task) && task.Kind() == job.Work {
+		return ladder.Pick(task.Difficulty, need) // as if it came anew, with what is known of eyes now
+	}
+	if len(task.Attempts) > 0 && task.Rung >= 0 && !t.fellShort(task) && !t.turnedBlind(task) {
 		return t.sameAgain(task, need)
 	}
 	switch task.Kind() { //nolint:exhaustive // work follows

@@ -141,6 +141,10 @@ func (x *shed) Finish(ctx context.Context, f protocol.Finish) (protocol.Received
 	return x.s.Finish(ctx, f)
 }
 
+func (x *shed) Look(ctx context.Context, a protocol.LookAsk) (traffic.Seen, error) {
+	return x.s.Look(ctx, a)
+}
+
 func (x *shed) Ask(ctx context.Context, a protocol.Ask) (traffic.Answer, error) {
 	if err := x.reach(ctx); err != nil {
 		return traffic.Answer{}, err

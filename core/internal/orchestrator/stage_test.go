@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -298,9 +299,17 @@ func (r *repo) Compare(_ context.Context, from, to string, _ int) (Comparison, e
 
 // models answer by a function; without one they submit the plan.
 type models struct {
-	mu   sync.Mutex
-	plan string // JSON of submit_plan
-	ask  func(ctx context.Context, c traffic.Call) (traffic.Answer, error)
+	mu    sync.Mutex
+	plan  string // JSON of submit_plan
+	ask   func(ctx context.Context, c traffic.Call) (traffic.Answer, error)
+	looks []traffic.Look
+}
+
+func (m *models) Look(_ context.Context, l traffic.Look) (traffic.Seen, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.looks = append(m.looks, l)
+	return traffic.Seen{Words: "a red button", By: "p/eye", Cost: new(0.5)}, nil
 }
 
 func (m *models) Call(ctx context.Context, c traffic.Call) (traffic.Answer, error) {
@@ -361,6 +370,15 @@ func planOf(t *testing.T, lines string) string {
 
 // book knows the models of a ladder.
 type book map[catalog.Ref]catalog.Model
+
+// Lookers are those of the book that see.
+func (b book) Lookers(asker catalog.Ref, private bool) []catalog.Ref {
+	q := routing.Looking{Asker: b[asker], Private: private}
+	for _, ref := range slices.Sorted(maps.Keys(b)) {
+		q.Known = append(q.Known, b[ref])
+	}
+	return routing.Lookers(q)
+}
 
 func (b book) Model(ref catalog.Ref) (catalog.Model, bool) {
 	m, ok := b[ref]

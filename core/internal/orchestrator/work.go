@@ -120,6 +120,8 @@ func (k *work) failed(ctx context.Context, err error) protocol.Finish {
 		e.Outcome = job.OutBudget
 	case codeOf(err) == protocol.CodeKey:
 		e.Code = job.CodeKey
+	case codeOf(err) == protocol.CodeBlind:
+		e.Code = job.CodeBlind
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		e.Reason = fmt.Sprintf("the attempt took longer than %d minutes", k.a.Minutes)
 	case ctx.Err() != nil || codeOf(err) == protocol.CodeStale:
@@ -212,8 +214,11 @@ func (k *work) tools() []tool.Tool {
 	for _, t := range k.box.Tools() {
 		out = append(out, k.watch.over(t))
 	}
-	if k.gate.offered() {
+	switch {
+	case k.gate.offered():
 		out = append(out, k.gate)
+	case k.a.Lookers:
+		out = append(out, describeTool{k})
 	}
 	if k.a.Kind != job.Review {
 		out = append(out, askPerson{k.a.Attended})

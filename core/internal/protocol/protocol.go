@@ -43,6 +43,8 @@ const (
 	CodeMissing     = "pictures_missing"
 	CodeUnknown     = "unknown_price"
 	CodeProvider    = "provider"
+	CodeBlind       = "model_blind" // the model turned out not to see; the task goes to another
+	CodeNobody      = "nobody_may_look"
 	CodeUnreachable = "unreachable"
 	CodeUnapplied   = "unapplied_work"
 	CodeDamaged     = "damaged"

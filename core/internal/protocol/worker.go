@@ -49,7 +49,8 @@ type Assignment struct {
 	Attachments  []job.Image     `json:"attachments,omitempty"`
 	Checks       []string        `json:"checks,omitempty"`
 	Model        string          `json:"model"`
-	Eyes         vision.Sight    `json:"eyes"` // what pictures sent to the model come to (catalog.Model.Eyes)
+	Eyes         vision.Sight    `json:"eyes"`              // what pictures sent to the model come to (catalog.Model.Eyes)
+	Lookers      bool            `json:"lookers,omitempty"` // some model may look for one that cannot see
 	MaxOutput    int             `json:"maxOutput,omitempty"`
 	Engine       string          `json:"engine"`
 	Repo         string          `json:"repo"`
@@ -107,6 +108,14 @@ type Received struct {
 type Ask struct {
 	Hold
 	Request provider.Request `json:"request"`
+}
+
+// LookAsk is a question about one picture, whose bytes were brought with blob.put, for an
+// agent whose model cannot see. It is asked of a model that sees.
+type LookAsk struct {
+	Hold
+	Picture  provider.Picture `json:"picture"`
+	Question string           `json:"question"`
 }
 
 // Order is a signed message to a worker.

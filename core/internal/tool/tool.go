@@ -23,6 +23,7 @@ type Result struct {
 	Text     string
 	Pictures []Shown
 	IsError  bool
+	Rounds   int // rounds of the agent that it used up beside its own: another model was asked
 }
 
 // Fail makes a result that tells the model what went wrong and what to do next.

@@ -20,14 +20,49 @@ type Call struct {
 	Request provider.Request
 	Budget  ledger.Budget
 	Shown   map[string]bool // views whose look was told before; may be nil
+	Private bool            // only models on the person's own machines may be asked, and may look
+	Rules   PictureRules
+}
+
+// PictureRules are the person's rules about pictures of requests.
+type PictureRules struct {
+	Keep   int  // of a tool's pictures at least so many of the newest stay pictures; 0: 3
+	Settle bool // a doubt whether a model got a picture is settled by showing it a tiny one
 }
 
 // Answer is a response and who gave it.
 type Answer struct {
 	provider.Response
-	By    catalog.Ref `json:"by"`
-	Blind []string    `json:"blind,omitempty"` // views that went as words
+	By        catalog.Ref `json:"by"`
+	Blind     []string    `json:"blind,omitempty"`     // views that went as words, whichever
+	Described []string    `json:"described,omitempty"` // those of them that another model looked at
+	Cost      *float64    `json:"cost,omitempty"`      // USD of all requests that it took; nil: not known
 }
+
+// Look is a question about one picture, on behalf of somebody who cannot see it.
+type Look struct {
+	Job, Task, Attempt string
+	Asker              catalog.Ref // the model that cannot see; empty: nobody knows who asks
+	Private            bool        // only models on the person's own machines may look
+	Picture            provider.Picture
+	Question           string // empty: what an agent wants to know of any picture
+	Budget             ledger.Budget
+	Rules              PictureRules
+}
+
+// Seen is what a model that sees says of a picture.
+type Seen struct {
+	Words  string
+	By     catalog.Ref
+	Cost   *float64 // USD of the requests that it took now; nil: not known
+	Cached bool     // it was said before, or somebody else asks the same at this moment
+}
+
+// NobodyError says that no model may look at a picture, and what to do instead.
+type NobodyError struct{ Words string }
+
+// Error gives the words.
+func (e *NobodyError) Error() string { return e.Words }
 
 // BudgetError says that the budget allows no further request.
 type BudgetError struct{ Words string }
