@@ -134,8 +134,10 @@ func (m mark) picture(p vision.Picture) []splice {
 // it, or the provider's cache would be missed from there on.
 func (m mark) words(text string) splice {
 	part := slices.Concat([]byte(`{"type":`), quote(m.text), []byte(`,"text":`), quote(text))
-	if cache := m.part.at("cache_control"); cache.kind() != kindNone {
-		part = slices.Concat(part, []byte(`,"cache_control":`), cache.raw())
+	for _, name := range []string{"cache_control", "prompt_cache_breakpoint"} { // Anthropic's and OpenAI's
+		if cache := m.part.at(name); cache.kind() != kindNone {
+			part = slices.Concat(part, []byte(`,"`+name+`":`), cache.raw())
+		}
 	}
 	return over(m.part, append(part, '}'))
 }
