@@ -2,14 +2,12 @@ package hub
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
-	"net"
+	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/relo-dev/relo/core/internal/loopback"
 	"github.com/relo-dev/relo/core/internal/secret"
 )
 
@@ -18,7 +16,7 @@ import (
 type Door struct {
 	server *mcp.Server
 	inside http.Handler
-	key    [sha256.Size]byte
+	guard  *loopback.Guard
 	end    context.CancelFunc
 }
 
@@ -33,15 +31,10 @@ func (h *Hub) Handler(key secret.Value) *Door {
 
 // newDoor puts the door before a server whose calls end with end.
 func newDoor(s *mcp.Server, end context.CancelFunc, key secret.Value) *Door {
-	d := &Door{server: s, key: sha256.Sum256([]byte(key.Reveal())), end: end}
+	d := &Door{server: s, guard: loopback.NewGuard(map[string]loopback.Hash{"agent": loopback.HashOf(key)}, ""), end: end}
 	d.inside = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{
 		SessionTimeout: restTime, MaxRequestBodyBytes: maxBody,
 	})
-	if key.Empty() {
-		d.inside = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, "the hub has no key", http.StatusUnauthorized)
-		})
-	}
 	return d
 }
 
@@ -56,57 +49,15 @@ func (d *Door) Close() error {
 
 // ServeHTTP implements http.Handler.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case !ownName(r):
+	switch _, err := d.guard.Admit(r); {
+	case errors.Is(err, loopback.ErrHost):
 		http.Error(w, "this is not the Host that the hub is reached by", http.StatusForbidden)
-	case foreign(r):
+	case errors.Is(err, loopback.ErrPage):
 		http.Error(w, "web pages have no business here", http.StatusForbidden)
-	case !d.knows(r.Header.Values("Authorization")):
+	case err != nil:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "the key is missing or wrong", http.StatusUnauthorized)
 	default:
 		d.inside.ServeHTTP(w, r)
 	}
-}
-
-// knows holds the request's key against the hub's. Hashes are compared, so that not even
-// the length of the key is told by the time that it takes.
-func (d *Door) knows(header []string) bool {
-	if len(header) != 1 {
-		return false
-	}
-	scheme, key, ok := strings.Cut(header[0], " ")
-	given := sha256.Sum256([]byte(key))
-	return subtle.ConstantTimeCompare(given[:], d.key[:]) == 1 && ok && strings.EqualFold(scheme, "Bearer")
-}
-
-// ownName reports whether Host is a loopback name of the very port that the request
-// arrived at, written as clients write it.
-func ownName(r *http.Request) bool {
-	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if !ok {
-		return false
-	}
-	_, port, err := net.SplitHostPort(local.String())
-	if err != nil {
-		return false
-	}
-	for _, name := range []string{"127.0.0.1", "localhost", "[::1]"} {
-		if r.Host == name+":"+port {
-			return true
-		}
-	}
-	return false
-}
-
-// foreign reports whether a browser sent the request for a page that is not the hub's
-// own; it has none, so only an Origin that names the hub itself is let through.
-func foreign(r *http.Request) bool {
-	for _, origin := range r.Header.Values("Origin") {
-		if origin != "http://"+r.Host {
-			return true
-		}
-	}
-	site := r.Header.Get("Sec-Fetch-Site")
-	return site != "" && site != "same-origin" && site != "none"
 }
