@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -158,6 +159,33 @@ func (b *book) ladder() routing.Ladder {
 type keyed struct {
 	provider.Client
 	forget func(err error)
+}
+
+// Speaks passes the question on.
+func (k keyed) Speaks(wire string) bool {
+	f, ok := k.Client.(provider.Forwarder)
+	return ok && f.Speaks(wire)
+}
+
+// Forward passes the body on.
+func (k keyed) Forward(ctx context.Context, f provider.Forward) (provider.Response, error) {
+	to, ok := k.Client.(provider.Forwarder)
+	if !ok {
+		return provider.Response{}, fmt.Errorf("this provider takes no body of another program's")
+	}
+	resp, err := to.Forward(ctx, f)
+	if e, ok := asProvider(err); ok && e.Kind == provider.KindKey {
+		k.forget(err)
+	}
+	return resp, err
+}
+
+// Placements passes the question on.
+func (k keyed) Placements(model string) []provider.Placement {
+	if p, ok := k.Client.(provider.Placer); ok {
+		return p.Placements(model)
+	}
+	return nil
 }
 
 // Stream passes the call on.

@@ -60,6 +60,7 @@ type core struct {
 	service   *bus.Service
 	rehearsal *rehearsal.Server
 	darkroom  *Darkroom
+	proxy     string // address of the proxy; empty: none is served
 	closers   []func() error
 }
 
@@ -77,6 +78,9 @@ type money struct {
 }
 
 func (m *money) Settle(ctx context.Context, r ledger.Row, looks []job.Look) error {
+	if r.Job == "" {
+		return m.SettleRow(ctx, r)
+	}
 	return m.orch.Settle(ctx, r, looks)
 }
 
@@ -85,6 +89,9 @@ func (m *money) Notice(ctx context.Context, r ledger.Row, words string) error {
 }
 
 func (m *money) TellBlinded(ctx context.Context, r ledger.Row, b job.Blinded) error {
+	if r.Job == "" {
+		return nil // the book remembers, and the log has it
+	}
 	return m.orch.Blinded(ctx, r, b)
 }
 
@@ -177,11 +184,10 @@ func (c *core) openBus(ctx context.Context) error {
 // conduct starts the orchestrator and serves the API.
 func (c *core) conduct(ctx context.Context, k kind) error {
 	cash := &money{Store: c.store}
+	door := gateway.New(gateway.Parts{Book: c.settings.shelf, Money: cash, Album: c.store, Darkroom: c.darkroom, Log: c.log, Now: time.Now})
 	parts := orchestrator.Parts{
 		Journal: c.store, Outbox: c.store, Album: c.store, Repos: c.repos, Rules: c.settings.rules, Log: c.log,
-		Models: gateway.New(gateway.Parts{
-			Book: c.settings.shelf, Money: cash, Album: c.store, Darkroom: c.darkroom, Log: c.log, Now: time.Now,
-		}), Prepare: c.darkroom.attachment, Lanes: noLanes{},
+		Models: door, Prepare: c.darkroom.attachment, Lanes: noLanes{},
 	}
 	if c.conn != nil {
 		parts.Lanes = lanes{c.conn, c.server}
@@ -192,7 +198,7 @@ func (c *core) conduct(ctx context.Context, k kind) error {
 	cash.orch = c.orch
 	c.table = append(api.Table(api.Desks{
 		Asker: asker{c.orch, c.exit}, Planner: c.orch, Keeper: c.orch, Teller: c.orch, Accountant: c.orch, Foreman: c.orch, Phone: c.orch, Album: c.store, House: c,
-	}), c.cleanEndpoint(), c.endEndpoint(), c.verifyEndpoint())
+	}), c.cleanEndpoint(), c.endEndpoint(), c.verifyEndpoint(), c.lookEndpoint(door.Look))
 	if c.conn != nil {
 		if err := c.refill(ctx); err != nil {
 			return err
@@ -204,6 +210,11 @@ func (c *core) conduct(ctx context.Context, k kind) error {
 	c.later(func() error { c.orch.Stop(); return nil })
 	if c.conn == nil {
 		return nil
+	}
+	if c.exit != nil {
+		if err := errors.Join(c.writeOffJobless(ctx), c.serveProxy(door)); err != nil {
+			return err
+		}
 	}
 	var err error
 	if c.service, err = c.conn.Serve(ctx, "1.0.0", endpoints(c.table)); err != nil {

@@ -20,6 +20,7 @@ type endpointsDoc struct {
 	Version    string    `json:"version"`
 	API        string    `json:"api"`
 	Bus        string    `json:"bus"`
+	Proxy      string    `json:"proxy,omitempty"` // http://host:port
 	Standalone bool      `json:"standalone,omitempty"` // ends with its job, takes no others
 	Started    time.Time `json:"started"`
 	// Fixed are the settings that hold until the process ends.
@@ -113,7 +114,7 @@ func (c *core) publish(standalone bool) error {
 		return err
 	}
 	text, err := json.Marshal(endpointsDoc{
-		PID: os.Getpid(), Version: Version, API: protocol.Version, Bus: c.server.URL(), Standalone: standalone, Started: c.started, Fixed: fixedSettings(c.cfg),
+		PID: os.Getpid(), Version: Version, API: protocol.Version, Bus: c.server.URL(), Proxy: c.proxy, Standalone: standalone, Started: c.started, Fixed: fixedSettings(c.cfg),
 	})
 	if err != nil {
 		return fmt.Errorf("encode the endpoints: %w", err)

@@ -30,8 +30,10 @@ var (
 )
 
 // describer asks a model of the configuration about a picture, through the gateway, on
-// behalf of no job. What it cost is kept in this process only.
+// behalf of no job. What it cost is in the ledger when a daemon runs, else in this process only.
 type describer struct {
+	env     Env
+	cfg     *config.Config
 	shelf   *shelf
 	book    *book
 	gateway *gateway.Gateway
@@ -43,6 +45,7 @@ type describer struct {
 
 func newDescriber(e Env, cfg *config.Config, dark *Darkroom, private bool) *describer {
 	d := &describer{
+		env: e, cfg: cfg,
 		shelf: newShelf(), book: newBook(cfg, e.Getenv, e.knowledge()), purse: &purse{}, private: private,
 		rules:  traffic.PictureRules{Keep: cfg.Pictures.Keep, Settle: cfg.Pictures.SettleDoubt},
 		budget: ledger.Budget{PerJob: cfg.Budget.PerJob, PerDay: cfg.Budget.PerDay, DenyUnknown: cfg.Budget.UnknownPrice == "deny"},
@@ -59,6 +62,10 @@ func (d *describer) anybody() bool { return len(absent{d.shelf}.Lookers("", d.pr
 
 // Describe asks until a model has seen the picture and answered.
 func (d *describer) Describe(ctx context.Context, p vision.Picture, meta vision.Meta, question string) (hub.Description, error) {
+	if doc, ok := liveEndpoints(d.env); ok && !doc.Standalone { // a daemon runs: its ledger has it then
+		seen, err := lookThere(ctx, d.env, d.cfg, Daemon, lookAsk{Picture: pictureOf(p, meta), Question: question, Private: d.private})
+		return hub.Description{Words: seen.Words, By: string(seen.By), Cost: seen.Cost}, err
+	}
 	view := vision.View{ID: job.NewID(), Path: meta.Path, Role: vision.Other, Region: meta.Crop, Source: meta.Source}
 	seen, err := d.gateway.Look(ctx, traffic.Look{
 		Private: d.private, Picture: provider.Picture{Picture: p, View: view}, Question: question, Budget: d.budget, Rules: d.rules,

@@ -120,7 +120,7 @@ func (s *shell) commands() []*cobra.Command {
 	return []*cobra.Command{
 		s.runCmd(), s.watchCmd(), s.jobsCmd(), s.showCmd(), s.whyCmd(), s.logsCmd(), s.diffCmd(), s.picturesCmd(), s.costsCmd(),
 		s.approveCmd(), s.sayCmd(), s.pauseCmd(), s.resumeCmd(), s.retryCmd(), s.cancelCmd(), s.applyCmd(), s.discardCmd(),
-		s.modelsCmd(), s.providersCmd(), s.imageCmd(), s.mcpCmd(), s.demoCmd(), s.doctorCmd(), s.configCmd(), s.serveCmd(), s.workerCmd(), s.versionCmd(), s.daemonCmd(), s.trustCmd(), s.exportCmd(),
+		s.modelsCmd(), s.providersCmd(), s.imageCmd(), s.lookCmd(), s.mcpCmd(), s.proxyCmd(), s.demoCmd(), s.doctorCmd(), s.configCmd(), s.serveCmd(), s.workerCmd(), s.versionCmd(), s.daemonCmd(), s.trustCmd(), s.exportCmd(),
 		completionCmd(), exitCodesTopic(), environmentTopic(), statesTopic(),
 	}
 }

@@ -38,6 +38,7 @@ type doors struct {
 	serve    func(context.Context, app.Env, func(protocol.StatusDoc)) error
 	work     func(context.Context, app.Env, string) error
 	rehearse func(context.Context, app.Env, string) (*app.Demo, func() error, error)
+	lookAt   func(context.Context, app.Env, *config.Config, app.LookQuestion) (app.Looked, error)
 	workdir  func() (string, error)
 	// executable is the path of this program.
 	executable func() (string, error)
@@ -47,7 +48,7 @@ type doors struct {
 func realDoors() doors {
 	return doors{
 		daemonDoors: realDaemon(), doctorDoors: realDoctor(), trustDoors: realTrust(), exportDoors: realExport(), handDoors: handDoors{runEditor, runPager, sizeOf},
-		load: app.Load, open: openLink, running: app.Running, serve: app.Serve, work: app.Work, rehearse: app.StartDemo,
+		load: app.Load, open: openLink, running: app.Running, serve: app.Serve, work: app.Work, rehearse: app.StartDemo, lookAt: app.LookAt,
 		workdir: os.Getwd, executable: os.Executable, terminal: isTerminal,
 	}
 }

@@ -35,6 +35,28 @@ type meter struct {
 	views    map[string]bool
 }
 
+// beforehand settles the doubt about a model that is known by name alone before its answer
+// goes to another program: what was handed over cannot be taken back.
+func (g *Gateway) beforehand(ctx context.Context, c traffic.Call, on attemptOn, p packed) error {
+	m := on.model
+	if c.Deliver == nil || len(p.shown) == 0 || on.probing || !c.Rules.Settle || g.memory.isSettled(m.Ref) {
+		return nil
+	}
+	if m.Sight.Sight != vision.Unknown && m.Sight.Source != vision.Name {
+		return nil
+	}
+	lock, _ := g.memory.settle(m.Ref)
+	lock.Lock()
+	defer lock.Unlock()
+	if g.memory.isSettled(m.Ref) {
+		return nil
+	}
+	if known, words := g.settleDoubt(ctx, c, on); known == lost {
+		return &droppedError{words}
+	}
+	return nil
+}
+
 // weigh says what is known of the pictures that went to the model, and settles a doubt
 // once a model.
 func (g *Gateway) weigh(ctx context.Context, c traffic.Call, on attemptOn, p packed, r provider.Response) (certainty, string) {
@@ -106,6 +128,9 @@ func (g *Gateway) flat(c traffic.Call, ref catalog.Ref, p packed, u provider.Usa
 		return false
 	}
 	key := c.Attempt + " " + c.Job + " " + string(ref)
+	if c.Traffic == job.TrafficVision {
+		key = "" // each look stands alone
+	}
 	now := meter{in: *u.TokensIn, text: int64(p.textBytes), views: map[string]bool{}}
 	for _, pic := range p.shown {
 		now.views[pic.View.ID] = true
@@ -115,16 +140,22 @@ func (g *Gateway) flat(c traffic.Call, ref catalog.Ref, p packed, u provider.Usa
 	if len(g.meters) >= meters {
 		clear(g.meters)
 	}
-	g.meters[key] = now
+	if key != "" {
+		g.meters[key] = now
+	}
 	g.metering.Unlock()
-	var fresh int64
+	var fresh, all int64
 	for _, pic := range p.shown {
+		all += ledger.PictureTokens(pic.Width, pic.Height)
 		if !before.views[pic.View.ID] {
 			fresh += ledger.PictureTokens(pic.Width, pic.Height)
 		}
 	}
 	grown, text := now.in-before.in, now.text-before.text
-	return fresh >= leastPicture && text >= 0 && float64(grown) < float64(text)/bytesAToken+float64(fresh)*leastShare
+	if text < 0 { // it does not go on from the request before
+		grown, text, fresh = now.in, now.text, all
+	}
+	return fresh >= leastPicture && float64(grown) < float64(text)/bytesAToken+float64(fresh)*leastShare
 }
 
 const (

@@ -85,7 +85,7 @@ func (g *Gateway) Call(ctx context.Context, c traffic.Call) (traffic.Answer, err
 		on := attemptOn{model: model, client: client, place: place, spent: &spent}
 		answer, err := g.tryModel(ctx, c, on, place == len(c.Chain)-1)
 		answer.Cost = spent
-		if err == nil || !nextHelps(err) || ctx.Err() != nil {
+		if err == nil || !nextHelps(err) || ctx.Err() != nil || begun(c) {
 			return answer, err
 		}
 		g.log.Warn().Str("job", c.Job).Str("model", string(ref)).Err(err).Msg("a model of the route failed")
@@ -163,7 +163,7 @@ func (g *Gateway) tryModel(ctx context.Context, c traffic.Call, on attemptOn, la
 			return answer, nil
 		}
 		told, tries := againHelps(err, last)
-		if try >= tries {
+		if try >= tries || begun(c) {
 			return answer, err
 		}
 		pause := told + rand.N(told/jitterShare+1) //nolint:gosec // jitter against many workers at once, not a secret
@@ -201,6 +201,9 @@ func (g *Gateway) once(ctx context.Context, c traffic.Call, on attemptOn, s stra
 		Reserved: ledger.Estimate(p.textBytes, p.tokens, p.request.MaxTokens, on.model.Price),
 	}
 	out := sent{row, p}
+	if err := g.beforehand(ctx, c, on, p); err != nil {
+		return traffic.Answer{}, out, err
+	}
 	leave, err := g.gates.enter(ctx, g.book.Endpoint(on.model.Ref))
 	if err != nil {
 		return traffic.Answer{}, out, err
@@ -210,7 +213,7 @@ func (g *Gateway) once(ctx context.Context, c traffic.Call, on attemptOn, s stra
 		return traffic.Answer{}, out, err
 	}
 	start := g.now()
-	response, err := on.client.Stream(ctx, p.request, nil)
+	response, err := send(ctx, c, on, p)
 	row.MS = g.now().Sub(start).Milliseconds()
 	e, ok := errors.AsType[*provider.Error](err)
 	leave(ok && tooMany(e), retryAfter(e))
@@ -224,7 +227,7 @@ func (g *Gateway) once(ctx context.Context, c traffic.Call, on attemptOn, s stra
 	if err != nil {
 		return traffic.Answer{}, out, err
 	}
-	if known == lost {
+	if known == lost && !begun(c) {
 		return traffic.Answer{}, out, &droppedError{phrase}
 	}
 	return answerOf(response, on.model.Ref, p), out, nil
@@ -246,6 +249,36 @@ func answerOf(r provider.Response, by catalog.Ref, p packed) traffic.Answer {
 		}
 	}
 	return a
+}
+
+// begun reports whether another program has something of the answer: then it is too late
+// for any other form or model.
+func begun(c traffic.Call) bool { return c.Deliver != nil && c.Deliver.Begun() }
+
+// direct gives the client when the program's own bytes go to it.
+func direct(c traffic.Call, on attemptOn) (provider.Forwarder, bool) {
+	if c.Deliver == nil || on.probing {
+		return nil, false
+	}
+	to, ok := on.client.(provider.Forwarder)
+	return to, ok && to.Speaks(c.Deliver.Wire())
+}
+
+// send asks the model: in the program's own bytes when there is one and its wire is the
+// provider's.
+func send(ctx context.Context, c traffic.Call, on attemptOn, p packed) (provider.Response, error) {
+	if c.Deliver == nil {
+		return on.client.Stream(ctx, p.request, nil)
+	}
+	to, ok := direct(c, on)
+	if !ok {
+		return on.client.Stream(ctx, p.request, func(d provider.Delta) { c.Deliver.Delta(d.Text) })
+	}
+	body, receipts, err := c.Deliver.Seal(on.model.ID, p.changes)
+	if err != nil {
+		return provider.Response{}, &provider.Error{Kind: provider.KindRefused, Provider: on.model.Provider, Model: on.model.ID, Words: err.Error(), Cause: err}
+	}
+	return to.Forward(ctx, provider.Forward{Request: p.request, Body: body, Receipts: receipts, Header: c.Deliver.Header(), Pass: c.Deliver.Pass})
 }
 
 // reserve waits while only requests under way stand in the way of the budget.

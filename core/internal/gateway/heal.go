@@ -34,7 +34,7 @@ func (g *Gateway) heal(ctx context.Context, c traffic.Call, on attemptOn) (traff
 			return answer, g.learn(ctx, on, why, s, out)
 		}
 		now := diagnose(err, out)
-		if !now.curable() || ctx.Err() != nil {
+		if !now.curable() || ctx.Err() != nil || begun(c) {
 			return answer, err
 		}
 		if heals >= now.most() || heals > 0 && now.class != why.class {

@@ -20,7 +20,8 @@ type packed struct {
 	request   provider.Request
 	shown     []provider.Picture // with the bytes that are sent
 	worded    []worded
-	tokens    int64 // of the shown pictures, estimated
+	changes   map[string]traffic.Replacement // by view: pictures that are not as they came
+	tokens    int64                          // of the shown pictures, estimated
 	textBytes int
 }
 
@@ -47,24 +48,38 @@ type slot struct {
 	unanswered bool // of the turn that has no answer yet
 	aged       bool
 	pixels     bool
+	fitted     bool   // it is another picture than the one that came
 	why        string // when not: for the model
 	words      string
 	how        string
 	by         catalog.Ref
 }
 
+// changed reports whether something else than the picture as it came stands in its place.
+func (s *slot) changed() bool { return !s.pixels || s.fitted }
+
+func (s *slot) replacement() traffic.Replacement {
+	if s.pixels {
+		return traffic.Replacement{Picture: &s.picture.Picture}
+	}
+	return traffic.Replacement{Words: s.words}
+}
+
 // pack makes the request that goes out to one model: pictures get their bytes and a
 // size that the endpoint takes, or become words. The caller's request stays as it is.
 func (g *Gateway) pack(ctx context.Context, c traffic.Call, on attemptOn, s strain) (packed, error) {
-	request, err := g.lift(ctx, c.Request)
-	if err != nil {
-		return packed{}, err
+	request := c.Request
+	if _, ok := direct(c, on); !ok { // a program's own bytes stay as they are but for its pictures
+		var err error
+		if request, err = g.lift(ctx, request); err != nil {
+			return packed{}, err
+		}
 	}
 	slots := collect(request.Messages, keepOf(c.Rules))
 	if err := g.fill(slots, on, s); err != nil {
 		return packed{}, err
 	}
-	out := packed{request: request}
+	out := packed{request: request, changes: map[string]traffic.Replacement{}}
 	out.request.Model = on.model.ID
 	out.request.MaxTokens = maxTokens(request.MaxTokens, on.model.MaxOutput)
 	out.request.Placement = g.memory.placement(on.model.Ref)
@@ -81,6 +96,9 @@ func (g *Gateway) pack(ctx context.Context, c traffic.Call, on attemptOn, s stra
 	out.request.Messages = compact(out.request, on.model)
 	for i := range slots {
 		p := &slots[i]
+		if p.changed() {
+			out.changes[p.picture.View.ID] = p.replacement()
+		}
 		if p.pixels {
 			out.shown = append(out.shown, p.picture)
 			out.tokens += ledger.PictureTokens(p.picture.Width, p.picture.Height)
@@ -284,6 +302,7 @@ func (g *Gateway) squeeze(ctx context.Context, slots []slot, text int, l packing
 					p.pixels, p.why = false, unreadableReason
 					continue
 				}
+				p.fitted = p.fitted || pic.SHA256 != p.picture.SHA256
 				p.picture.Picture = pic
 			}
 		}

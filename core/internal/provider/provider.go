@@ -168,3 +168,24 @@ type Placer interface {
 	// Placements gives those that may work for a model, the usual one first.
 	Placements(model string) []Placement
 }
+
+// Forwarder sends a body of its own wire that somebody else made, and hands the answer's
+// bytes on while it reads them.
+type Forwarder interface {
+	// Speaks reports whether a body of that wire (chat, responses, anthropic) is taken.
+	Speaks(wire string) bool
+	// Forward returns what Stream would. Nothing is handed on of an answer that is no 2xx,
+	// nor of a stream that fails before its first words.
+	Forward(ctx context.Context, f Forward) (Response, error)
+}
+
+// Forward is one such body.
+type Forward struct {
+	Request  Request // the same in Relo's nouns, for reading the answer
+	Body     []byte
+	Receipts []Receipt
+	Header   map[string]string // of the program that made the body, sent beside the client's own
+	// Pass takes the bytes of the answer in order. An error ends the call: nobody is
+	// there to read it.
+	Pass func(contentType string, data []byte) error
+}

@@ -55,6 +55,11 @@ func spent(ctx context.Context, tx *sql.Tx, r ledger.Row) (settled, all ledger.S
 	return settled, all, nil
 }
 
+// SettleRow ends a row that belongs to no job, and so to no event.
+func (s *Store) SettleRow(ctx context.Context, r ledger.Row) error {
+	return s.do(ctx, func(ctx context.Context, tx *sql.Tx) error { return settle(ctx, tx, r) })
+}
+
 // Unsent takes back a reservation whose request never left this machine.
 func (s *Store) Unsent(ctx context.Context, id string) error {
 	return s.do(ctx, func(ctx context.Context, tx *sql.Tx) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/catalog"
 	"github.com/relo-dev/relo/core/internal/ledger"
 	"github.com/relo-dev/relo/core/internal/provider"
+	"github.com/relo-dev/relo/core/internal/vision"
 )
 
 // Call is one request on behalf of a job.
@@ -22,6 +23,31 @@ type Call struct {
 	Shown   map[string]bool // views whose look was told before; may be nil
 	Private bool            // only models on the person's own machines may be asked, and may look
 	Rules   PictureRules
+	Deliver Delivery // nil: the answer is wanted when it is whole
+}
+
+// Delivery is how an answer reaches another program while it comes. Once anything has
+// been handed over, no other model is asked and nothing is sent again.
+type Delivery interface {
+	// Wire is the program's own: chat, responses or anthropic.
+	Wire() string
+	// Seal gives the program's own body for a model, with other pictures or words in the
+	// places that it names by view.
+	Seal(model string, pictures map[string]Replacement) ([]byte, []provider.Receipt, error)
+	// Header are the program's own that its wire's provider should get.
+	Header() map[string]string
+	// Pass takes bytes of an answer in the program's wire.
+	Pass(contentType string, data []byte) error
+	// Delta takes words of an answer in another wire.
+	Delta(text string)
+	// Begun reports whether anything was handed over.
+	Begun() bool
+}
+
+// Replacement is what stands in a picture's place: another picture, or words.
+type Replacement struct {
+	Picture *vision.Picture
+	Words   string
 }
 
 // PictureRules are the person's rules about pictures of requests.

@@ -26,7 +26,8 @@ type Options = exchange.Options
 // New makes a client. It opens no connection.
 func New(o Options) *exchange.Client {
 	return exchange.New(o, exchange.Wire{
-		URL: endpoint(o.BaseURL), KeyHeader: "X-Api-Key", Header: map[string]string{"Anthropic-Version": apiVersion}, IDHeader: "Request-Id",
+		Name: "anthropic",
+		URL:  endpoint(o.BaseURL), KeyHeader: "X-Api-Key", Header: map[string]string{"Anthropic-Version": apiVersion}, IDHeader: "Request-Id",
 		Idles:   func(event string) bool { return event == "ping" },
 		Encode:  func(r provider.Request) ([]byte, []provider.Receipt, error) { return codec.Encode(r) },
 		Decoder: func(r provider.Request) exchange.Decoder { return codec.NewDecoder(r) },

@@ -20,7 +20,8 @@ type Options = exchange.Options
 // opens no connection.
 func New(o Options) *exchange.Client {
 	return exchange.New(o, exchange.Wire{
-		URL: endpoint(o.BaseURL), KeyHeader: "Authorization", KeyPrefix: "Bearer ", IDHeader: "X-Request-Id",
+		Name: "chat",
+		URL:  endpoint(o.BaseURL), KeyHeader: "Authorization", KeyPrefix: "Bearer ", IDHeader: "X-Request-Id",
 		Encode: func(r provider.Request) ([]byte, []provider.Receipt, error) {
 			return codec.Encode(r, codec.Pick("", o.BaseURL, r.Model))
 		},

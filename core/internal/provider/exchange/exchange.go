@@ -37,6 +37,7 @@ type Decoder interface {
 
 // Wire is what differs between the wires.
 type Wire struct {
+	Name      string                  // of the bodies that Forward takes; empty: none
 	URL       string                  // of the endpoint, whole
 	KeyHeader string                  // the header that carries the key
 	KeyPrefix string                  // before the key, such as "Bearer "
