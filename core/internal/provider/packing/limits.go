@@ -19,9 +19,11 @@ const (
 	// ampleBytes is the most that a picture which must be made to fit may have where nothing
 	// names a limit: what every provider takes of one picture.
 	ampleBytes = 3<<20 + 1<<19
-	// roomBytes is the least that a picture which is made to fit may take though it was smaller:
-	// a padded or converted one may grow.
+	// roomBytes is the least that a picture which is made to fit may take though it was smaller,
+	// and growth how many times its own size: a padded, converted or reduced one may grow, since
+	// reduced letters have more colours.
 	roomBytes = 256 << 10
+	growth    = 2
 	// leastBytes is the least that pictures are made for want of room: below it a screenshot can
 	// no longer be read, and words tell more.
 	leastBytes = 64 << 10

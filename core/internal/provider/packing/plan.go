@@ -143,7 +143,7 @@ func (s *shelf) fit(i int, f vision.Fit) {
 	case f.MaxBytes == 0 || p.Bytes <= f.MaxBytes:
 		why = Small
 	}
-	s.bound(i, least(f.MaxBytes, max(min(p.Bytes, ampleBytes), roomBytes)), f, why)
+	s.bound(i, least(f.MaxBytes, max(min(growth*p.Bytes, ampleBytes), roomBytes)), f, why)
 }
 
 // bound lets a picture stay with at most so many bytes.
@@ -156,25 +156,38 @@ func (s *shelf) bound(i, bytes int, f vision.Fit, why Reason) {
 	s.most[i] = bytes
 }
 
-// room holds the size of the request.
+// room holds the size of the request: those of one rank become smaller, in steps; when all
+// are as small as can be the oldest of them leave, and the rest are as large as there is room.
 func (s *shelf) room(f vision.Fit) {
 	if s.l.RequestBytes <= 0 {
 		return
 	}
 	for _, order := range s.ranks {
+		order = slices.DeleteFunc(order, func(i int) bool { return !s.fates[i].Keep })
+		before := make([]Fate, len(s.fates))
+		most := slices.Clone(s.most)
+		copy(before, s.fates)
+		smaller := func(level int) bool {
+			for _, i := range order {
+				s.fates[i], s.most[i] = before[i], most[i]
+				if most[i] > level {
+					s.bound(i, level, f, Request)
+				}
+			}
+			return s.over() <= 0
+		}
 		if s.over() <= 0 {
 			return
 		}
-		s.shrink(order, f)
-		for _, i := range order {
-			if s.over() <= 0 {
-				break
-			}
-			if s.fates[i].Keep {
-				s.words(i, Request)
+		for !smaller(leastBytes) && len(order) > 0 {
+			s.words(order[0], Request)
+			order = order[1:]
+		}
+		for _, level := range levels {
+			if smaller(level) {
+				return
 			}
 		}
-		s.relax(order, f)
 	}
 }
 
@@ -194,53 +207,4 @@ func coded(n int) int { return (n + 2) / 3 * 4 }
 
 // levels are the sizes that pictures are made for want of room: halves, so that they stay
 // the same over some rounds.
-func levels() []int {
-	var out []int
-	for n := ampleBytes; n > leastBytes; n /= 2 {
-		out = append(out, n)
-	}
-	return append(out, leastBytes)
-}
-
-// shrink makes those of one rank smaller until the request has room, or they are
-// as small as can be.
-func (s *shelf) shrink(order []int, f vision.Fit) {
-	for _, level := range levels() {
-		if s.over() <= 0 {
-			return
-		}
-		s.level(order, level, f)
-	}
-}
-
-func (s *shelf) level(order []int, level int, f vision.Fit) {
-	for _, i := range order {
-		if s.fates[i].Keep && s.p[i].Bytes > level && s.most[i] > level {
-			s.bound(i, level, f, Request)
-		}
-	}
-}
-
-// relax undoes needless shrinking, after some became words: the largest level that has room.
-func (s *shelf) relax(order []int, f vision.Fit) {
-	before := make(map[int]Fate, len(order))
-	most := slices.Clone(s.most)
-	for _, i := range order {
-		before[i] = s.fates[i]
-	}
-	for _, level := range levels() {
-		for _, i := range order {
-			if fate := before[i]; fate.Keep && fate.Why == Request && fate.Fit != nil {
-				s.fates[i] = Fate{Keep: true}
-				s.most[i] = max(0, s.p[i].Bytes)
-			}
-		}
-		s.level(order, level, f)
-		if s.over() <= 0 {
-			return
-		}
-	}
-	for _, i := range order {
-		s.fates[i], s.most[i] = before[i], most[i]
-	}
-}
+var levels = []int{ampleBytes, ampleBytes / 2, ampleBytes / 4, ampleBytes / 8, ampleBytes / 16, ampleBytes / 32, leastBytes}
