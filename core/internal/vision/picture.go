@@ -2,6 +2,7 @@ package vision
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -51,6 +52,38 @@ type Picture struct {
 	Height    int    `json:"height"`
 	Bytes     []byte `json:"-"` // travels by SHA-256, never inside JSON
 }
+
+// Fit is what one place takes of a picture. Zero in a field: no such limit.
+// Edges and pixels are of the upright picture, MaxAspect is the longer side over the shorter.
+type Fit struct {
+	MaxEdge   int      `json:"maxEdge,omitempty"`
+	MaxBytes  int      `json:"maxBytes,omitempty"` // of the encoded picture, before base64
+	MinEdge   int      `json:"minEdge,omitempty"`  // of the shorter side
+	MinPixels int      `json:"minPixels,omitempty"`
+	MaxPixels int      `json:"maxPixels,omitempty"`
+	MaxAspect int      `json:"maxAspect,omitempty"`
+	Kinds     []string `json:"kinds,omitempty"` // media types; nil: png, jpeg, gif and webp
+}
+
+// Takes reports whether a media type is among the kinds.
+func (f Fit) Takes(mediaType string) bool {
+	kinds := f.Kinds
+	if kinds == nil {
+		kinds = sentKinds
+	}
+	return slices.Contains(kinds, mediaType)
+}
+
+// Holds reports whether a picture of w × h pixels, n bytes and a media type is within the limits.
+func (f Fit) Holds(w, h, n int, mediaType string) bool {
+	long, short := max(w, h), min(w, h)
+	return f.Takes(mediaType) && short >= max(1, f.MinEdge) && int64(w)*int64(h) >= int64(f.MinPixels) &&
+		(f.MaxEdge == 0 || long <= f.MaxEdge) && (f.MaxBytes == 0 || n <= f.MaxBytes) &&
+		(f.MaxPixels == 0 || int64(w)*int64(h) <= int64(f.MaxPixels)) &&
+		(f.MaxAspect == 0 || int64(long) <= int64(short)*int64(f.MaxAspect))
+}
+
+var sentKinds = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // Role says what a picture is to the task.
 type Role string

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/relo-dev/relo/core/internal/vision"
 )
 
 // Serve is the child: it prepares the pictures that come over in, one after
@@ -74,7 +76,14 @@ func fill(o order, data []byte) (reply, []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), maxTime+time.Second) // the parent kills at its own deadline
 	defer cancel()
 	p := New(o.Limits.options())
-	pic, meta, err := p.prepare(ctx, data, o.Name, o.Params)
+	var pic vision.Picture
+	var meta vision.Meta
+	var err error
+	if o.Fit != nil {
+		pic, meta, err = p.fit(ctx, data, o.Name, *o.Fit)
+	} else {
+		pic, meta, err = p.prepare(ctx, data, o.Name, o.Params)
+	}
 	answer := reply{Picture: pic, Meta: meta}
 	if e, ok := errors.AsType[*Error](err); ok {
 		answer.Code, answer.Message = e.Code, e.Message

@@ -16,6 +16,8 @@ type order struct {
 	Name   string `json:"name"`
 	Params Params `json:"params"`
 	Limits limits `json:"limits"`
+	// Fit is what a place takes; Params say nothing then. nil: the picture is prepared by Params.
+	Fit *vision.Fit `json:"fit,omitempty"`
 }
 
 // limits are the options that bind behind the opening.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/relo-dev/relo/core/internal/vision"
 	"github.com/relo-dev/relo/core/internal/vision/jpegread"
 	"github.com/relo-dev/relo/core/internal/vision/pngread"
 	"github.com/relo-dev/relo/core/internal/vision/pngwrite"
@@ -30,6 +31,7 @@ type encoded struct {
 	mediaType     string
 	width, height int
 	notes         []string
+	drawn         vision.Size // of the picture on a canvas that is larger; zero: it fills what is sent
 }
 
 // render decodes, crops, scales, turns and encodes; a PNG or JPEG that needs none of
@@ -62,7 +64,7 @@ func (p *Preparer) render(ctx context.Context, job work) (encoded, error) {
 	case err != nil:
 		return encoded{}, fmt.Errorf("encode as PNG: %w", err)
 	case fits:
-		return encoded{bytes, "image/png", w, h, notes}, nil
+		return encoded{bytes: bytes, mediaType: "image/png", width: w, height: h, notes: notes}, nil
 	}
 	return p.shrink(ctx, img, notes)
 }
@@ -165,7 +167,7 @@ func (p *Preparer) shrink(ctx context.Context, img image.Image, notes []string) 
 			}
 			if len(data) <= p.opts.MaxSent {
 				notes = append(notes, fmt.Sprintf("jpeg-quality-%d", quality))
-				return encoded{data, "image/jpeg", b.Dx(), b.Dy(), notes}, nil
+				return encoded{bytes: data, mediaType: "image/jpeg", width: b.Dx(), height: b.Dy(), notes: notes}, nil
 			}
 		}
 		if step == 0 {

@@ -177,7 +177,7 @@ func (p *Preparer) plan(data []byte, name string, params Params) (work, vision.M
 // order is what a child is asked.
 func (p *Preparer) order(name string, params Params) order {
 	o := p.opts
-	return order{name, params, limits{o.MaxEdge, o.MaxPixels, o.MaxMemory, o.MaxScans, o.MaxSent, o.MaxCPU}}
+	return order{Name: name, Params: params, Limits: limits{o.MaxEdge, o.MaxPixels, o.MaxMemory, o.MaxScans, o.MaxSent, o.MaxCPU}}
 }
 
 // finish tells in meta what is sent.
@@ -187,7 +187,11 @@ func finish(sent encoded, job work, meta *vision.Meta) vision.Picture {
 	meta.SHA256 = hex.EncodeToString(sum[:])
 	meta.MediaType, meta.Bytes = sent.mediaType, len(sent.bytes)
 	meta.Sent = vision.Size{Width: sent.width, Height: sent.height}
-	meta.Scale = vision.Scale{X: float64(crop.Dx()) / float64(sent.width), Y: float64(crop.Dy()) / float64(sent.height)}
+	drawn := sent.drawn
+	if drawn == (vision.Size{}) {
+		drawn = meta.Sent
+	}
+	meta.Scale = vision.Scale{X: float64(crop.Dx()) / float64(drawn.Width), Y: float64(crop.Dy()) / float64(drawn.Height)}
 	meta.ApproxTokens = max(1, sent.width*sent.height/tokenPixels)
 	meta.Notes = append(append(meta.Notes, job.seen.notes()...), sent.notes...)
 	return vision.Picture{
