@@ -10,17 +10,21 @@ import (
 	"github.com/relo-dev/relo/core/internal/ledger"
 	"github.com/relo-dev/relo/core/internal/prompt"
 	"github.com/relo-dev/relo/core/internal/provider"
+	"github.com/relo-dev/relo/core/internal/provider/packing"
 )
 
 // Why a picture is not shown, as the model is told.
 const (
 	blindReason      = "this model cannot see images"
 	unreadableReason = "it could not be read"
-	agedReason       = "it was shown earlier and is no longer attached; relo_image shows it again"
+	agedReason       = "aged"
 )
 
 // plainLine is the honest note in a picture's place.
 func plainLine(s slot) string {
+	if s.packed || s.why == agedReason {
+		return packing.PictureLine(s.picture, packing.Reason(s.why), s.said.words, s.tool)
+	}
 	why := s.why
 	if why == "" {
 		why = blindReason
@@ -35,7 +39,11 @@ func nobodyLine(s slot, err error) string {
 
 // describedBy puts the words of a model that looked in the picture's place.
 func (s *slot) describedBy(w said) {
-	s.how, s.by = job.HowDescribed, w.by
+	s.how, s.by, s.said = job.HowDescribed, w.by, w
+	if s.packed || s.why == agedReason {
+		s.words = plainLine(*s)
+		return
+	}
 	s.words = fmt.Sprintf("[The picture %s (%d×%d) is not shown: %s. %s looked at it.]\n%s",
 		s.picture.View.Path, s.picture.Width, s.picture.Height, s.why, w.by, prompt.Described(w.words))
 }

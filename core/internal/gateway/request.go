@@ -50,9 +50,29 @@ type slot struct {
 	pixels     bool
 	fitted     bool   // it is another picture than the one that came
 	why        string // when not: for the model
+	packed     bool   // the request's limits say so; why is a packing.Reason
+	said       said   // its description, when there is one
 	words      string
 	how        string
 	by         catalog.Ref
+}
+
+// viewsIn are the pictures of a transcript.
+func viewsIn(messages []provider.Message) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			if p.Picture != nil {
+				out[p.Picture.View.ID] = true
+			}
+			if p.Result != nil {
+				for _, pic := range p.Result.Pictures {
+					out[pic.View.ID] = true
+				}
+			}
+		}
+	}
+	return out
 }
 
 // changed reports whether something else than the picture as it came stands in its place.
@@ -69,7 +89,8 @@ func (s *slot) replacement() traffic.Replacement {
 // size that the endpoint takes, or become words. The caller's request stays as it is.
 func (g *Gateway) pack(ctx context.Context, c traffic.Call, on attemptOn, s strain) (packed, error) {
 	request := c.Request
-	if _, ok := direct(c, on); !ok { // a program's own bytes stay as they are but for its pictures
+	_, own := direct(c, on) // a program's own bytes stay as they are but for its pictures
+	if !own {
 		var err error
 		if request, err = g.lift(ctx, request); err != nil {
 			return packed{}, err
@@ -93,9 +114,15 @@ func (g *Gateway) pack(ctx context.Context, c traffic.Call, on attemptOn, s stra
 		return packed{}, err
 	}
 	out.request.Messages = render(request.Messages, slots)
-	out.request.Messages = compact(out.request, on.model)
+	if !own {
+		out.request.Messages = g.compact(out.request, on.model)
+	}
+	still := viewsIn(out.request.Messages)
 	for i := range slots {
 		p := &slots[i]
+		if p.pixels && !still[p.picture.View.ID] { // the context had no room for it
+			p.pixels, p.how = false, job.HowDropped
+		}
 		if p.changed() {
 			out.changes[p.picture.View.ID] = p.replacement()
 		}
@@ -292,7 +319,7 @@ func (g *Gateway) squeeze(ctx context.Context, slots []slot, text int, l packing
 			p := open[i]
 			switch {
 			case !fate.Keep:
-				p.pixels, p.why, changed = false, string(fate.Why), true
+				p.pixels, p.packed, p.why, changed = false, true, string(fate.Why), true
 			case fate.Fit != nil:
 				pic, err := g.fit(ctx, p.data, p.picture.View.Path, *fate.Fit)
 				if ctx.Err() != nil {
@@ -328,7 +355,7 @@ func (g *Gateway) word(ctx context.Context, c traffic.Call, on attemptOn, slots 
 			p.describedBy(said)
 			continue
 		}
-		if p.aged && p.why == agedReason || c.Traffic == job.TrafficVision || (s.allWords && !p.unanswered) || len(p.data) == 0 {
+		if p.packed || p.why == agedReason || c.Traffic == job.TrafficVision || (s.allWords && !p.unanswered) || len(p.data) == 0 {
 			p.words = plainLine(*p)
 			continue
 		}
@@ -388,4 +415,15 @@ func renderPart(p provider.Part, take func() slot) provider.Part {
 }
 
 // compact shortens what no longer fits into the model's context.
-func compact(r provider.Request, m catalog.Model) []provider.Message { return r.Messages }
+func (g *Gateway) compact(r provider.Request, m catalog.Model) []provider.Message {
+	room := packing.RoomOf(m.Context, r.MaxTokens, textBytes(provider.Request{System: r.System, Tools: r.Tools}))
+	if room == 0 {
+		return r.Messages
+	}
+	messages, report := packing.Compact(r.Messages, room, packing.Saying{})
+	if report.Pictures+report.Results > 0 {
+		g.log.Info().Str("model", string(m.Ref)).Int("before", report.Before).Int("after", report.After).Int("pictures", report.Pictures).
+			Int("results", report.Results).Bool("over", report.Over).Msg("a transcript was shortened to the model's context")
+	}
+	return messages
+}

@@ -112,9 +112,3 @@ var pictureEndings = map[string]bool{".png": true, ".jpg": true, ".jpeg": true, 
 // IsPictureName reports whether a slash path ends as pictures that can be shown
 // do. It tells pictures from sources; what a file really is, its content says.
 func IsPictureName(name string) bool { return pictureEndings[strings.ToLower(path.Ext(name))] }
-
-// Fit stub.
-type Fit struct {
-	MaxEdge, MaxBytes, MinEdge, MinPixels, MaxPixels, MaxAspect int
-	Kinds                                                      []string
-}

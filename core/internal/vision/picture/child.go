@@ -37,13 +37,14 @@ func NewChildren(command func() (*exec.Cmd, error)) *Children {
 
 // child is one process. Its own lock is the place that its user holds.
 type child struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    io.ReadCloser
-	words  *opening
-	done   chan struct{} // closed when the process was reaped
-	served int
-	expire *time.Timer
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	out     io.ReadCloser
+	words   *opening
+	done    chan struct{} // closed when the process was reaped
+	served  int
+	babbled bool
+	expire  *time.Timer
 }
 
 var (
@@ -91,6 +92,8 @@ func (c *Children) prepare(ctx context.Context, o order, data []byte) (vision.Pi
 		if end := late(ctx); end != nil {
 			return vision.Picture{}, vision.Meta{}, end
 		}
+		// One that says what it cannot mean was alive, and was killed just now, by us.
+		ch.babbled = errors.Is(err, errFrameSize) || errors.Is(err, errBabble)
 		why := ch.cause()
 		if why == causeOutside {
 			kills++
@@ -228,6 +231,8 @@ func (ch *child) cause() cause {
 	words := ch.words.String()
 	status, _ := ch.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	switch {
+	case ch.babbled:
+		return causeUnknown
 	case status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGTERM):
 		return causeOutside
 	case ch.cmd.ProcessState.ExitCode() == exitCPU:
