@@ -93,14 +93,18 @@ func (r *refusalRow) refuses(body []byte) bool {
 		defer r.mu.Unlock()
 		return r.refused == 0
 	case "size":
+		if strings.Contains(r.words, "At most 1") {
+			return len(pictures) > 1
+		}
 		for _, p := range pictures {
 			raw, _ := base64.StdEncoding.DecodeString(string(p[1]))
 			c, err := png.DecodeConfig(bytes.NewReader(raw))
-			if err == nil && (c.Width > 60 || strings.Contains(r.words, "larger than 10") && c.Height <= 10) {
+			small := strings.Contains(r.words, "larger than 10")
+			if err == nil && (!small && c.Width > 60 || small && c.Height <= 10) {
 				return true
 			}
 		}
-		return len(pictures) > 1 && strings.Contains(r.words, "At most 1")
+		return false
 	}
 	return true
 }
@@ -141,7 +145,7 @@ func TestEveryRefusalThatWasSeenIsHealedAndItsJobDone(t *testing.T) {
 		"Do paint": steps(shell("mkdir -p out && echo changed >> ui.css && cp ref/other.png out/shot.png"), look("out/shot.png"), call("finish_task", object{"outcome": "done", "summary": "drawn", "visual": []any{}})),
 	}}
 	w := newWorld(t, l, play).smallRepo()
-	w.write(filepath.Join(w.repo, "ref", "other.png"), string(drawing(t, 110, 70)))
+	w.write(filepath.Join(w.repo, "ref", "other.png"), string(drawing(t, 110, 8)))
 	models := w.dbl
 	front := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		part := strings.SplitN(r.URL.Path, "/", 4) // /row/N/rest
@@ -188,11 +192,17 @@ func TestEveryRefusalThatWasSeenIsHealedAndItsJobDone(t *testing.T) {
 			continue
 		}
 		if !ready {
-			t.Errorf("%s: the job is not done", name)
+			doc := w.show(jobs[i])
+			t.Errorf("%s: the job is not done: %s; %+v", name, doc.Reason, doc.Tasks[0].Attempts)
 		}
 		// Each request of the worker is refused once at most, and only one of them is.
-		if r.refused != 1 || r.taken != 3 {
-			t.Errorf("%s: %d refused and %d taken, want 1 and 3", name, r.refused, r.taken)
+		// What is too small for most is never sent so: it is fine on the first try.
+		want := 1
+		if strings.Contains(r.words, "larger than 10") {
+			want = 0
+		}
+		if r.refused != want || r.taken != 3 {
+			t.Errorf("%s: %d refused and %d taken, want %d and 3", name, r.refused, r.taken, want)
 		}
 	}
 	if !blinded["blind"] {

@@ -149,10 +149,9 @@ func suspects(p packed) map[string]bool {
 // smaller is what the words of a refusal ask for; half of what was sent when they name
 // no number, or when what they name was no help.
 func (g *Gateway) smaller(i ill, s strain, p packed) packing.Limits {
-	edge, bytes, most := 0, 0, 0
+	edge, most := 0, 0
 	for _, pic := range p.shown {
 		edge, most = max(edge, pic.Width, pic.Height), max(most, len(pic.Bytes))
-		bytes += base64Bytes(len(pic.Bytes))
 	}
 	n := refusal.ReadSizes(i.words)
 	l := packing.Limits{
@@ -162,10 +161,10 @@ func (g *Gateway) smaller(i ill, s strain, p packed) packing.Limits {
 	if s.limits == nil && (l.Edge > 0 || l.PictureBytes > 0 || l.Pictures > 0 || l.MinEdge > 0 || l.MinPixels > 0) {
 		return l
 	}
-	if s.limits != nil {
-		l = tighter(l, *s.limits)
+	if s.limits != nil { // what the words said was no help, or half of it was not: half of the pictures too
+		l = tighter(tighter(l, *s.limits), packing.Limits{Pictures: (len(p.shown) + 1) / 2})
 	}
-	return tighter(l, packing.Limits{Edge: max(1, edge/2), PictureBytes: max(1, most/2), RequestBytes: p.textBytes + bytes/2})
+	return tighter(l, packing.Limits{Edge: max(1, edge/2)}) // with half the edge go three quarters of the bytes
 }
 
 // below keeps a limit that is one for what was sent.
@@ -175,8 +174,6 @@ func below(limit, now int) int {
 	}
 	return 0
 }
-
-func base64Bytes(n int) int { return (n + 2) / 3 * 4 }
 
 // tighter holds a request to both.
 func tighter(a, b packing.Limits) packing.Limits {
