@@ -45,6 +45,10 @@ type Wire struct {
 	Idles     func(event string) bool // events that keep the connection open and say nothing; nil: none
 	Encode    func(provider.Request) ([]byte, []provider.Receipt, error)
 	Decoder   func(provider.Request) Decoder
+	// Lines says that the stream is one JSON document a line instead of server-sent events.
+	Lines bool
+	// Placements are the places for a tool's pictures that may work for a model, the usual one first; nil: none is told.
+	Placements func(model string) []provider.Placement
 }
 
 // Client is one provider. It is safe for concurrent use.
@@ -129,6 +133,9 @@ func (c *Client) read(answer *httpwire.Answer, dec Decoder, onDelta func(provide
 	shape, err := answer.Shape()
 	if err != nil {
 		return err
+	}
+	if c.wire.Lines && shape != httpwire.ShapePage {
+		return c.readLines(answer, dec, say)
 	}
 	if shape != httpwire.ShapeEvents {
 		body, err := answer.All()
