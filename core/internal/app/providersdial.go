@@ -59,7 +59,7 @@ func dialProvider(ctx context.Context, keys config.Keys, name string, p config.P
 	case "anthropic":
 		return anthropic.New(o), nil
 	case "openai-chat", "rehearsal":
-		return chat.New(o), nil
+		return chat.NewAs(o, p.API), nil
 	case "ollama":
 		return ollama.New(o), nil
 	}

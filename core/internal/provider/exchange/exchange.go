@@ -47,6 +47,9 @@ type Wire struct {
 	Decoder   func(provider.Request) Decoder
 	// Lines says that the stream is one JSON document a line instead of server-sent events.
 	Lines bool
+	// HeaderOf gives headers that one request needs beside the fixed ones; nil: none does.
+	// They are no secrets, and never take the place of a header of the person's.
+	HeaderOf func(provider.Request) map[string]string
 	// Placements are the places for a tool's pictures that may work for a model, the usual one first; nil: none is told.
 	Placements func(model string) []provider.Placement
 }
@@ -98,7 +101,7 @@ func (c *Client) Stream(ctx context.Context, r provider.Request, onDelta func(pr
 		return provider.Response{}, c.mark(r.Model, &provider.Error{Kind: provider.KindRefused, Words: err.Error(), Cause: err})
 	}
 	answer, err := httpwire.Post(ctx, c.http, httpwire.Request{
-		URL: c.wire.URL, Header: c.header, Body: body, Limits: httpwire.Limits{Idle: c.opts.Idle},
+		URL: c.wire.URL, Header: c.headerOf(r), Body: body, Limits: httpwire.Limits{Idle: c.opts.Idle},
 	})
 	if err != nil {
 		return provider.Response{}, c.mark(r.Model, fault(err, 0))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/relo-dev/relo/core/internal/provider"
 	"github.com/relo-dev/relo/core/internal/provider/double"
+	"github.com/relo-dev/relo/core/internal/secret"
 )
 
 // look sends the request and checks that its receipts are what the provider got:
@@ -77,7 +78,27 @@ func parallelPictures(t *testing.T, w Wire) {
 		),
 		results(provider.Result{ID: "three", Name: "relo_image", Pictures: []provider.Picture{c}}),
 	)
-	turn := look(t, w, r, a, b, c)
+	places := []provider.Placement{""}
+	if p, ok := w.New("http://127.0.0.1:1", secret.New(key), patient).(provider.Placer); ok {
+		told := p.Placements(sees)
+		if len(told) > 0 && (told[0] == provider.PlaceInside) != w.Inside {
+			t.Errorf("the usual place is told to be %q", told[0])
+		}
+		places = append(places, told...)
+	}
+	for _, place := range places {
+		t.Run("place "+string(place), func(t *testing.T) {
+			r := r
+			r.Placement = place
+			turn := look(t, w, r, a, b, c)
+			placed(t, w, turn, place == provider.PlaceInside || (place == "" && w.Inside), place == provider.PlaceBridged)
+		})
+	}
+}
+
+// placed checks that the three pictures are where they are due.
+func placed(t *testing.T, w Wire, turn double.Turn, inside, bridged bool) {
+	t.Helper()
 	var tools []double.Entry
 	for _, e := range turn.Entries {
 		if e.Role == "tool" {
@@ -87,7 +108,7 @@ func parallelPictures(t *testing.T, w Wire) {
 	if len(tools) != 3 || tools[0].ResultOf != "relo_image" || tools[1].ResultOf != "read" || tools[1].Text != "words" {
 		t.Fatalf("the results are not in order: %+v", tools)
 	}
-	if w.Inside {
+	if inside {
 		if len(tools[0].Pictures) != 2 || len(tools[1].Pictures) != 0 || len(tools[2].Pictures) != 1 {
 			t.Errorf("the pictures are not inside their results: %+v", turn.Entries)
 		}
@@ -104,6 +125,10 @@ func parallelPictures(t *testing.T, w Wire) {
 		if !strings.Contains(last.Text, words) {
 			t.Errorf("the words of the pictures lack %q: %q", words, last.Text)
 		}
+	}
+	before := turn.Entries[len(turn.Entries)-2]
+	if bridged != (before.Role == "assistant" && strings.TrimSpace(before.Text) == "") {
+		t.Errorf("before the pictures is %+v", before)
 	}
 }
 
