@@ -61,7 +61,7 @@ func dialProvider(ctx context.Context, keys config.Keys, name string, p config.P
 	case "openai-chat", "rehearsal":
 		return chat.NewAs(o, p.API), nil
 	case "ollama":
-		return ollama.New(o), nil
+		return ollama.NewSized(o, func(model string) int { return p.Models[model].Context }), nil
 	}
 	return nil, fmt.Errorf("provider %s: the wire %q is not in this version; use anthropic or an OpenAI chat one", name, p.Wire)
 }

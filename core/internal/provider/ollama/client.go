@@ -22,14 +22,20 @@ const (
 // this machine's; the key, which only the cloud asks for, is sent as a bearer token.
 // It opens no connection.
 func New(o exchange.Options) *exchange.Client {
-	dialect := codec.Dialect{NoThinking: cloud(o.BaseURL)}
+	return NewSized(o, func(string) int { return 0 })
+}
+
+// NewSized is New where the context of a model may be known, in tokens: no request asks
+// for more; 0: it is not known.
+func NewSized(o exchange.Options, most func(model string) int) *exchange.Client {
+	noThinking := cloud(o.BaseURL)
 	return exchange.New(o, exchange.Wire{
 		URL: endpoint(o.BaseURL), KeyHeader: "Authorization", KeyPrefix: "Bearer ", Lines: true,
 		Header: map[string]string{"Accept": "application/x-ndjson"},
-		Encode: func(r provider.Request) ([]byte, []provider.Receipt, error) { return codec.Encode(r, dialect) },
-		Decoder: func(r provider.Request) exchange.Decoder {
-			return codec.NewDecoder(r)
+		Encode: func(r provider.Request) ([]byte, []provider.Receipt, error) {
+			return codec.Encode(r, codec.Dialect{NoThinking: noThinking, Most: most(r.Model)})
 		},
+		Decoder:    func(r provider.Request) exchange.Decoder { return codec.NewDecoder(r) },
 		Placements: func(string) []provider.Placement { return []provider.Placement{provider.PlaceAfter} },
 	})
 }

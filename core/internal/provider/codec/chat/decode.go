@@ -162,15 +162,15 @@ func (d *Decoder) piece(p *delta) (string, error) {
 
 // think gives the reasoning of a piece, which some send in two fields at once.
 func (d *Decoder) think(p *delta) (string, error) {
-	listed := ""
+	var listed strings.Builder
 	for _, raw := range p.ReasoningDetails {
 		words, err := d.details.add(raw)
 		if err != nil {
 			return "", err
 		}
-		listed += words
+		listed.WriteString(words)
 	}
-	return cmp.Or(p.ReasoningContent, p.Reasoning, listed), nil
+	return cmp.Or(p.ReasoningContent, p.Reasoning, listed.String()), nil
 }
 
 // content reads a content field: a string, null, or a list of chunks, where

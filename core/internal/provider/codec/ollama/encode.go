@@ -23,6 +23,9 @@ type Dialect struct {
 	// field with 400 (oh-my-pi#1000), while Ollama on a machine wants it back ("Tool
 	// calling" of its documentation, the agent loop).
 	NoThinking bool
+	// Most bounds the context that is asked for, in tokens: what the model has, or what
+	// the person lets it have; 0: not said.
+	Most int
 }
 
 type request struct {
@@ -83,7 +86,8 @@ type toolFunction struct {
 // ErrTranscript and provider.ErrPicture.
 //
 // The request says how large a context it needs (num_ctx): the model is loaded with
-// it, whatever the server's default is, which may be 4,096 tokens.
+// it, whatever the server's default is, which may be 4,096 tokens. What the context
+// cannot hold is refused by the server.
 func Encode(r provider.Request, d Dialect) ([]byte, []provider.Receipt, error) {
 	e := encoder{dialect: d}
 	if r.System != "" {
@@ -104,6 +108,9 @@ func Encode(r provider.Request, d Dialect) ([]byte, []provider.Receipt, error) {
 		out.Tools = append(out.Tools, toolSpec{Type: "function", Function: toolFunction{t.Name, t.Description, t.Schema}})
 	}
 	out.Options.NumCtx = context(out)
+	if d.Most > 0 {
+		out.Options.NumCtx = min(out.Options.NumCtx, d.Most)
+	}
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
 	enc.SetEscapeHTML(false) // code is full of < and &; escaping only makes the request longer

@@ -116,6 +116,17 @@ func TestTheContextHoldsWhatIsSent(t *testing.T) {
 	}
 }
 
+func TestNoMoreThanTheModelHas(t *testing.T) {
+	for most, want := range map[int]int{0: 64 << 10, 8192: 8192, 50_000: 50_000, 262_144: 64 << 10} {
+		r := provider.Request{System: strings.Repeat("x", 90_000)}
+		body, _, err := Encode(r, Dialect{Most: most})
+		var got request
+		if err != nil || json.Unmarshal(body, &got) != nil || got.Options.NumCtx != want || got.Truncate {
+			t.Errorf("of %d: %+v, %v", most, got.Options, err)
+		}
+	}
+}
+
 // stream feeds the lines and finishes.
 func stream(lines ...string) (provider.Response, error) {
 	d := NewDecoder(looked())
