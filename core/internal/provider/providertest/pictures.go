@@ -1,12 +1,13 @@
 package providertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/relo-dev/relo/core/internal/provider"
 	"github.com/relo-dev/relo/core/internal/provider/double"
@@ -45,10 +46,10 @@ func look(t *testing.T, w Wire, r provider.Request, want ...provider.Picture) do
 	if len(turn.Pictures) != len(want) {
 		t.Fatalf("%d pictures arrived, %d were sent", len(turn.Pictures), len(want))
 	}
-	if diff := cmp.Diff(due, got); diff != "" {
+	if diff := gocmp.Diff(due, got); diff != "" {
 		t.Errorf("other pictures arrived than were sent:\n%s", diff)
 	}
-	if diff := cmp.Diff(got, claimed); diff != "" {
+	if diff := gocmp.Diff(got, claimed); diff != "" {
 		t.Errorf("the receipts are not what arrived:\n%s", diff)
 	}
 	recorded := s.double.Requests()
@@ -78,26 +79,31 @@ func parallelPictures(t *testing.T, w Wire) {
 		),
 		results(provider.Result{ID: "three", Name: "relo_image", Pictures: []provider.Picture{c}}),
 	)
-	places := []provider.Placement{""}
-	if p, ok := w.New("http://127.0.0.1:1", secret.New(key), patient).(provider.Placer); ok {
-		told := p.Placements(sees)
-		if len(told) > 0 && (told[0] == provider.PlaceInside) != w.Inside {
-			t.Errorf("the usual place is told to be %q", told[0])
-		}
-		places = append(places, told...)
+	usual := provider.PlaceAfter
+	if w.Inside {
+		usual = provider.PlaceInside
 	}
-	for _, place := range places {
+	var told []provider.Placement
+	if p, ok := w.New("http://127.0.0.1:1", secret.New(key), patient).(provider.Placer); ok {
+		told = p.Placements(sees)
+	}
+	if len(told) > 0 {
+		usual = told[0]
+	}
+	if (usual == provider.PlaceInside) != w.Inside {
+		t.Errorf("the usual place is told to be %q", usual)
+	}
+	for _, place := range append([]provider.Placement{""}, told...) {
 		t.Run("place "+string(place), func(t *testing.T) {
 			r := r
 			r.Placement = place
-			turn := look(t, w, r, a, b, c)
-			placed(t, w, turn, place == provider.PlaceInside || (place == "" && w.Inside), place == provider.PlaceBridged)
+			placed(t, w, look(t, w, r, a, b, c), cmp.Or(place, usual))
 		})
 	}
 }
 
 // placed checks that the three pictures are where they are due.
-func placed(t *testing.T, w Wire, turn double.Turn, inside, bridged bool) {
+func placed(t *testing.T, w Wire, turn double.Turn, place provider.Placement) {
 	t.Helper()
 	var tools []double.Entry
 	for _, e := range turn.Entries {
@@ -108,7 +114,7 @@ func placed(t *testing.T, w Wire, turn double.Turn, inside, bridged bool) {
 	if len(tools) != 3 || tools[0].ResultOf != "relo_image" || tools[1].ResultOf != "read" || tools[1].Text != "words" {
 		t.Fatalf("the results are not in order: %+v", tools)
 	}
-	if inside {
+	if place == provider.PlaceInside {
 		if len(tools[0].Pictures) != 2 || len(tools[1].Pictures) != 0 || len(tools[2].Pictures) != 1 {
 			t.Errorf("the pictures are not inside their results: %+v", turn.Entries)
 		}
@@ -127,7 +133,7 @@ func placed(t *testing.T, w Wire, turn double.Turn, inside, bridged bool) {
 		}
 	}
 	before := turn.Entries[len(turn.Entries)-2]
-	if bridged != (before.Role == "assistant" && strings.TrimSpace(before.Text) == "") {
+	if (place == provider.PlaceBridged) != (before.Role == "assistant" && strings.TrimSpace(before.Text) == "") {
 		t.Errorf("before the pictures is %+v", before)
 	}
 }
