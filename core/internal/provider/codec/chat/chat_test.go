@@ -219,6 +219,8 @@ func FuzzDecoder(f *testing.F) {
 		piece(`{"content":"x"}`) + "\n" + finishCalls + "\n[DONE]",
 		piece(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{\"k\""}}]}`) + "\n" + finishCalls,
 		piece(`{"tool_calls":[{"index":-1,"function":{"arguments":{}}},{"function":{"arguments":null}}]}`) + "\n" + finishCalls,
+		piece(`{"reasoning_details":[{"type":"reasoning.text","text":"a","index":0},{"type":"reasoning.text","signature":"s","index":0}]}`) + "\n" + finishCalls,
+		piece(`{"tool_calls":[{"id":"a","extra_content":{"google":{}},"function":{"name":"x"}}]}`) + "\n" + finishCalls,
 		`{"error":{"code":429}}`, `{"choices":null,"usage":{"prompt_tokens":-1}}`, `[{"error":[[[[[[[[1]]]]]]]]}]`,
 	} {
 		f.Add(seed)
