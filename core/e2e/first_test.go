@@ -131,12 +131,12 @@ func TestAFirstRunWithOneKey(t *testing.T) {
 	}
 }
 
-// ollamaShaped is a server with Ollama's list, and the double behind its /v1.
+// ollamaShaped is a server with Ollama's list, and the double behind its chat.
 func ollamaShaped(t *testing.T, p *play) *httptest.Server {
 	t.Helper()
 	dbl := double.New(double.Options{Models: map[string]double.Model{"qwen3-coder:30b": {}, "qwen3-vl:32b": {Sees: true}}, Play: p.answer})
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", dbl)
+	mux.Handle("POST /api/chat", dbl)
 	mux.HandleFunc("GET /api/tags", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"models":[{"name":"qwen3-coder:30b","details":{"parameter_size":"30.5B"}},{"name":"qwen3-vl:32b","details":{"parameter_size":"33.4B"}}]}`))
 	})

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"strings"
 
 	"github.com/relo-dev/relo/core/internal/config"
 	"github.com/relo-dev/relo/core/internal/httpwire"
@@ -18,6 +17,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider/chat"
 	"github.com/relo-dev/relo/core/internal/provider/discovery"
 	"github.com/relo-dev/relo/core/internal/provider/exchange"
+	"github.com/relo-dev/relo/core/internal/provider/ollama"
 )
 
 // keysOf is where the references of a config lead on this machine.
@@ -59,10 +59,9 @@ func dialProvider(ctx context.Context, keys config.Keys, name string, p config.P
 	case "anthropic":
 		return anthropic.New(o), nil
 	case "openai-chat", "rehearsal":
-		return chat.New(o), nil
-	case "ollama": // until its own wire is here: the same server speaks OpenAI's below /v1 (Ollama's documentation, "OpenAI compatibility")
-		o.BaseURL = strings.TrimRight(p.URL, "/") + "/v1"
-		return chat.New(o), nil
+		return chat.NewAs(o, p.API), nil
+	case "ollama":
+		return ollama.NewSized(o, func(model string) int { return p.Models[model].Context }), nil
 	}
 	return nil, fmt.Errorf("provider %s: the wire %q is not in this version; use anthropic or an OpenAI chat one", name, p.Wire)
 }

@@ -29,8 +29,8 @@ func bare(t *testing.T, env map[string]string) Env {
 	}}
 }
 
-// ollama plays an Ollama with one model that codes, one that sees and a small one.
-func ollama(t *testing.T) *httptest.Server {
+// ollamaHere plays an Ollama with one model that codes, one that sees and a small one.
+func ollamaHere(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := new(strings.Builder)
@@ -105,7 +105,7 @@ func TestAnAddressFromTheEnvironmentStandsInTheOffer(t *testing.T) {
 
 func TestALocalServerMakesAPrivateLadder(t *testing.T) {
 	t.Parallel()
-	at := ollama(t).URL
+	at := ollamaHere(t).URL
 	e := bare(t, map[string]string{"OLLAMA_HOST": at, "RELO_LOCAL_SERVERS": "ollama=" + at})
 	o, err := FindOffer(t.Context(), e)
 	if err != nil {

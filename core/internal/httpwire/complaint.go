@@ -56,6 +56,13 @@ func dig(v any, depth int) Complaint {
 	}
 	switch v := v.(type) {
 	case string:
+		// A proxy, and Ollama before its engine, puts another's whole body into a string.
+		var inner map[string]any
+		if json.Unmarshal([]byte(v), &inner) == nil {
+			if c := dig(inner, depth+1); c.Words != "" {
+				return c
+			}
+		}
 		return Complaint{Words: Plain(v)}
 	case []any:
 		for _, e := range v {

@@ -141,7 +141,7 @@ func (l *loop) hear(r provider.Response) error {
 			l.step(engine.Step{Kind: "text", Summary: oneLine(p.Text, maxText)})
 		case p.Kind == provider.PartCall && p.Call != nil:
 			calls = append(calls, *p.Call)
-			p = provider.Part{Kind: provider.PartCall, Call: repeatable(*p.Call)}
+			p = provider.Part{Kind: provider.PartCall, Call: repeatable(*p.Call), Signature: p.Signature}
 		}
 		m.Parts = append(m.Parts, p)
 	}

@@ -44,3 +44,21 @@ func TestATranscriptThatWasSentDoesNotChange(t *testing.T) {
 		t.Errorf("parts of the first message: %d then %d, of the task %d", n, m, len(task.First))
 	}
 }
+
+// Gemini refuses a call of its own that comes back without its proof.
+func TestACallGoesBackWithItsProof(t *testing.T) {
+	var sent []provider.Request
+	call := provider.Part{Kind: provider.PartCall, Signature: "proof", Call: &provider.Call{ID: "c1", Name: "nobody-has-it", Args: json.RawMessage(`{}`)}}
+	_, err := New().Run(t.Context(), engine.Task{First: []provider.Part{provider.Text("go")}, Rounds: 2}, engine.Desk{
+		Ask: func(_ context.Context, r provider.Request) (provider.Response, error) {
+			sent = append(sent, r)
+			return provider.Response{Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{call}}, Stop: provider.StopCalls}, nil
+		},
+	})
+	if err != nil || len(sent) != 2 {
+		t.Fatal(err, len(sent))
+	}
+	if back := sent[1].Messages[1].Parts[0]; back.Kind != provider.PartCall || back.Signature != "proof" {
+		t.Errorf("%+v", back)
+	}
+}

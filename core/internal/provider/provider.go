@@ -39,7 +39,8 @@ type Part struct {
 	Picture *Picture `json:"picture,omitempty"` // picture
 	Call    *Call    `json:"call,omitempty"`    // call
 	Result  *Result  `json:"result,omitempty"`  // result
-	// Signature is the provider's own proof over a reasoning part; it goes back unchanged.
+	// Signature is the provider's own proof over a reasoning part or a call; it goes back
+	// unchanged, over the wire that made it.
 	Signature string `json:"signature,omitempty"`
 }
 

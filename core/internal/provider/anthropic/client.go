@@ -31,6 +31,9 @@ func New(o Options) *exchange.Client {
 		Idles:   func(event string) bool { return event == "ping" },
 		Encode:  func(r provider.Request) ([]byte, []provider.Receipt, error) { return codec.Encode(r) },
 		Decoder: func(r provider.Request) exchange.Decoder { return codec.NewDecoder(r) },
+		Placements: func(string) []provider.Placement {
+			return []provider.Placement{provider.PlaceInside, provider.PlaceAfter}
+		},
 	})
 }
 

@@ -16,16 +16,23 @@ import (
 // bearer token.
 type Options = exchange.Options
 
-// New makes a client; the dialect is told by the host, else by the model's id. It
-// opens no connection.
-func New(o Options) *exchange.Client {
+// New makes a client; the dialect is told by the host, and by the model's id what its
+// family needs. It opens no connection.
+func New(o Options) *exchange.Client { return NewAs(o, "") }
+
+// NewAs is New for a provider whose kind (its `api` in the config) is known: a server
+// on the person's own machine cannot be told by its host.
+func NewAs(o Options, kind string) *exchange.Client {
+	dialect := func(model string) codec.Dialect { return codec.Pick(kind, o.BaseURL, model) }
 	return exchange.New(o, exchange.Wire{
 		Name: "chat",
 		URL:  endpoint(o.BaseURL), KeyHeader: "Authorization", KeyPrefix: "Bearer ", IDHeader: "X-Request-Id",
-		Encode: func(r provider.Request) ([]byte, []provider.Receipt, error) {
-			return codec.Encode(r, codec.Pick("", o.BaseURL, r.Model))
+		Encode:   func(r provider.Request) ([]byte, []provider.Receipt, error) { return codec.Encode(r, dialect(r.Model)) },
+		Decoder:  func(r provider.Request) exchange.Decoder { return codec.NewDecoder(r) },
+		HeaderOf: func(r provider.Request) map[string]string { return codec.Headers(r, dialect(r.Model)) },
+		Placements: func(model string) []provider.Placement {
+			return dialect(model).Placements()
 		},
-		Decoder: func(r provider.Request) exchange.Decoder { return codec.NewDecoder(r) },
 	})
 }
 

@@ -23,6 +23,8 @@ type Model struct {
 	// Drops makes a blind model answer as if no picture had been there, as some
 	// proxies do: nothing is refused and the Player gets no pictures.
 	Drops bool
+	// NoTools makes the wires that have words for it (Ollama) refuse tools.
+	NoTools bool
 	// Refusal replaces the wire's own refusal of a picture, to play another provider.
 	Refusal Refusal
 }

@@ -88,6 +88,9 @@ func (s *Server) judge(w wire, r *http.Request, rec *Record, body []byte) (*aske
 	case no != nil:
 		return nil, no
 	}
+	if t, ok := w.(toolless); ok && model.NoTools && len(a.turn.Tools) > 0 {
+		return nil, t.noTools(a.turn.Model)
+	}
 	a.drops = model.Drops
 	if !model.Sees {
 		a.drop()

@@ -11,6 +11,7 @@ var wires = []struct {
 }{
 	{chatWire{}, []string{"/v1/chat/completions"}},
 	{messagesWire{}, []string{"/v1/messages"}},
+	{ollamaWire{}, []string{"/api/chat", "/v1/api/chat"}},
 }
 
 // framer says how a wire's events are written.
@@ -27,6 +28,11 @@ type keyer interface {
 // grumbler gives the words for a status that a player asks for.
 type grumbler interface {
 	usual(status int) *refusal
+}
+
+// toolless refuses the tools of a request to a model that calls none.
+type toolless interface {
+	noTools(model string) *refusal
 }
 
 func frameOf(w wire, e event) string {

@@ -46,6 +46,13 @@ type Wire struct {
 	Idles     func(event string) bool // events that keep the connection open and say nothing; nil: none
 	Encode    func(provider.Request) ([]byte, []provider.Receipt, error)
 	Decoder   func(provider.Request) Decoder
+	// Lines says that the stream is one JSON document a line instead of server-sent events.
+	Lines bool
+	// HeaderOf gives headers that one request needs beside the fixed ones; nil: none does.
+	// They are no secrets, and never take the place of a header of the person's.
+	HeaderOf func(provider.Request) map[string]string
+	// Placements are the places for a tool's pictures that may work for a model, the usual one first; nil: none is told.
+	Placements func(model string) []provider.Placement
 }
 
 // Client is one provider. It is safe for concurrent use.
@@ -95,7 +102,7 @@ func (c *Client) Stream(ctx context.Context, r provider.Request, onDelta func(pr
 		return provider.Response{}, c.mark(r.Model, &provider.Error{Kind: provider.KindRefused, Words: err.Error(), Cause: err})
 	}
 	answer, err := httpwire.Post(ctx, c.http, httpwire.Request{
-		URL: c.wire.URL, Header: c.header, Body: body, Limits: httpwire.Limits{Idle: c.opts.Idle},
+		URL: c.wire.URL, Header: c.headerOf(r), Body: body, Limits: httpwire.Limits{Idle: c.opts.Idle},
 	})
 	if err != nil {
 		return provider.Response{}, c.mark(r.Model, fault(err, 0))
@@ -130,6 +137,9 @@ func (c *Client) read(answer *httpwire.Answer, dec Decoder, onDelta func(provide
 	shape, err := answer.Shape()
 	if err != nil {
 		return err
+	}
+	if c.wire.Lines && shape != httpwire.ShapePage {
+		return c.readLines(answer, dec, say)
 	}
 	if shape != httpwire.ShapeEvents {
 		body, err := answer.All()

@@ -45,7 +45,7 @@ func falseTranscript(t *testing.T, w Wire) {
 
 func busy(t *testing.T, w Wire) {
 	e := failing(t, w, double.Reply{Status: 429, Header: map[string]string{"Retry-After": "17"}}, provider.KindBusy)
-	if e.RetryAfter != 17*time.Second || e.Status != 429 || e.Code == "" || !strings.Contains(e.Words, "Rate limit") {
+	if e.RetryAfter != 17*time.Second || e.Status != 429 || (e.Code == "") != w.lacks(t, LackCode) || !strings.Contains(e.Words, "Rate limit") {
 		t.Errorf("%#v", e)
 	}
 	date := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
@@ -149,7 +149,7 @@ func cutStream(t *testing.T, w Wire) {
 		t.Error("the request was sent")
 	}
 	// A proxy that closes the stream properly does not make half an event whole.
-	failing(t, w, double.Reply{Raw: "data: {\"choices\":[{\"ind"}, provider.KindCut)
+	failing(t, w, double.Reply{Raw: strings.TrimSpace(w.frame(`{"choices":[{"ind`))}, provider.KindCut)
 }
 
 func halfCall(t *testing.T, w Wire) {
@@ -204,6 +204,9 @@ func keepAlivesOnly(t *testing.T, w Wire) {
 	beat := map[string]string{
 		double.WireChat: ": keep-alive\n\n", double.WireAnthropic: "event: ping\ndata: {\"type\":\"ping\"}\n\n",
 	}[w.Name]
+	if w.lacks(t, LackBeats) {
+		beat = "\n" // a proxy's
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // so that the server sees the client leave
 		out.Header().Set("Content-Type", "text/event-stream")
@@ -275,6 +278,8 @@ func oneDocument(t *testing.T, w Wire) {
 			`"usage":{"prompt_tokens":5,"completion_tokens":2}}`,
 		double.WireAnthropic: `{"id":"x1","type":"message","role":"assistant","content":[{"type":"text","text":"hi"},` +
 			`{"type":"tool_use","id":"c1","name":"read","input":{"path":"a"}}],"stop_reason":"tool_use","usage":{"input_tokens":5,"output_tokens":2}}`,
+		double.WireOllama: `{"model":"x","message":{"role":"assistant","content":"hi","tool_calls":[{"function":{"name":"read","arguments":{"path":"a"}}}]},` +
+			`"done_reason":"stop","done":true,"prompt_eval_count":5,"eval_count":2}`,
 	}
 	for _, kind := range []string{"application/json", "text/event-stream"} {
 		s := open(t, w, double.Options{Play: always(double.Reply{Raw: bodies[w.Name], RawType: kind})}, patient)
@@ -290,14 +295,24 @@ func oneDocument(t *testing.T, w Wire) {
 }
 
 func garbage(t *testing.T, w Wire) {
-	for _, raw := range []string{
-		"data: not json\n\n", "data: {\"choices\":7,\"index\":\"x\"}\n\n", "data: {\"id\":\"a\",\"id\":\"b\"}\n\n",
-		`{"id":"x"`, "[]", "data: \x00\x01\n\n", "data: [1,2]\n\n",
+	for _, data := range []string{
+		"not json", `{"choices":7,"index":"x","message":7}`, `{"id":"a","id":"b"}`, "\x00\x01", "[1,2]",
 	} {
-		failing(t, w, double.Reply{Raw: raw}, provider.KindMalformed)
+		failing(t, w, double.Reply{Raw: w.frame(data)}, provider.KindMalformed)
 	}
+	failing(t, w, double.Reply{Raw: "[]"}, provider.KindMalformed)
+	// Half a document is malformed where it should have been whole, and cut where more could have come.
+	half := provider.KindMalformed
+	if w.Lines {
+		half = provider.KindCut
+	}
+	failing(t, w, double.Reply{Raw: `{"id":"x"`}, half)
 	// Nothing, or nothing that matters, is a stream that ended too soon.
-	for _, raw := range []string{"\n", "event: ping\ndata: {\"type\":\"ping\"}\n\n", ": comment\n\n", "data: {\"type\":\"new_thing\"}\n\n"} {
+	nothing := []string{"\n", w.frame(`{"type":"new_thing"}`)}
+	if !w.Lines {
+		nothing = append(nothing, "event: ping\ndata: {\"type\":\"ping\"}\n\n", ": comment\n\n")
+	}
+	for _, raw := range nothing {
 		failing(t, w, double.Reply{Raw: raw}, provider.KindCut)
 	}
 }

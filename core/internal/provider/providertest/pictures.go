@@ -1,15 +1,17 @@
 package providertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/relo-dev/relo/core/internal/provider"
 	"github.com/relo-dev/relo/core/internal/provider/double"
+	"github.com/relo-dev/relo/core/internal/secret"
 )
 
 // look sends the request and checks that its receipts are what the provider got:
@@ -44,10 +46,10 @@ func look(t *testing.T, w Wire, r provider.Request, want ...provider.Picture) do
 	if len(turn.Pictures) != len(want) {
 		t.Fatalf("%d pictures arrived, %d were sent", len(turn.Pictures), len(want))
 	}
-	if diff := cmp.Diff(due, got); diff != "" {
+	if diff := gocmp.Diff(due, got); diff != "" {
 		t.Errorf("other pictures arrived than were sent:\n%s", diff)
 	}
-	if diff := cmp.Diff(got, claimed); diff != "" {
+	if diff := gocmp.Diff(got, claimed); diff != "" {
 		t.Errorf("the receipts are not what arrived:\n%s", diff)
 	}
 	recorded := s.double.Requests()
@@ -77,7 +79,32 @@ func parallelPictures(t *testing.T, w Wire) {
 		),
 		results(provider.Result{ID: "three", Name: "relo_image", Pictures: []provider.Picture{c}}),
 	)
-	turn := look(t, w, r, a, b, c)
+	usual := provider.PlaceAfter
+	if w.Inside {
+		usual = provider.PlaceInside
+	}
+	var told []provider.Placement
+	if p, ok := w.New("http://127.0.0.1:1", secret.New(key), patient).(provider.Placer); ok {
+		told = p.Placements(sees)
+	}
+	if len(told) > 0 {
+		usual = told[0]
+	}
+	if (usual == provider.PlaceInside) != w.Inside {
+		t.Errorf("the usual place is told to be %q", usual)
+	}
+	for _, place := range append([]provider.Placement{""}, told...) {
+		t.Run("place "+string(place), func(t *testing.T) {
+			r := r
+			r.Placement = place
+			placed(t, w, look(t, w, r, a, b, c), cmp.Or(place, usual))
+		})
+	}
+}
+
+// placed checks that the three pictures are where they are due.
+func placed(t *testing.T, w Wire, turn double.Turn, place provider.Placement) {
+	t.Helper()
 	var tools []double.Entry
 	for _, e := range turn.Entries {
 		if e.Role == "tool" {
@@ -87,11 +114,11 @@ func parallelPictures(t *testing.T, w Wire) {
 	if len(tools) != 3 || tools[0].ResultOf != "relo_image" || tools[1].ResultOf != "read" || tools[1].Text != "words" {
 		t.Fatalf("the results are not in order: %+v", tools)
 	}
-	if w.Name == double.WireAnthropic {
+	if place == provider.PlaceInside {
 		if len(tools[0].Pictures) != 2 || len(tools[1].Pictures) != 0 || len(tools[2].Pictures) != 1 {
 			t.Errorf("the pictures are not inside their results: %+v", turn.Entries)
 		}
-		if !strings.Contains(turn.Pictures[0].Place, "].content[0].content[1]") {
+		if w.Name == double.WireAnthropic && !strings.Contains(turn.Pictures[0].Place, "].content[0].content[1]") {
 			t.Errorf("the first picture is not after its result's text: %s", turn.Pictures[0].Place)
 		}
 		return
@@ -104,6 +131,10 @@ func parallelPictures(t *testing.T, w Wire) {
 		if !strings.Contains(last.Text, words) {
 			t.Errorf("the words of the pictures lack %q: %q", words, last.Text)
 		}
+	}
+	before := turn.Entries[len(turn.Entries)-2]
+	if (place == provider.PlaceBridged) != (before.Role == "assistant" && strings.TrimSpace(before.Text) == "") {
+		t.Errorf("before the pictures is %+v", before)
 	}
 }
 
@@ -127,8 +158,12 @@ func blindRefusal(t *testing.T, w Wire) {
 	s := open(t, w, double.Options{}, patient)
 	r := ask(blind, user(provider.Text("What is it?"), provider.Show(draw(t, "a.png", 1))))
 	resp, err := s.client.Stream(t.Context(), r, nil)
-	e := fails(t, err, provider.KindRefused)
-	if e.Status != 400 || !e.Sent || !strings.Contains(e.Body, e.Words) || !strings.Contains(strings.ToLower(e.Words), "image") {
+	status, kind := w.BlindStatus, provider.KindBusy // of a 500; what it means is told by its words
+	if status == 0 {
+		status, kind = 400, provider.KindRefused
+	}
+	e := fails(t, err, kind)
+	if e.Status != status || !e.Sent || !strings.Contains(e.Body, e.Words) || !strings.Contains(strings.ToLower(e.Words), "image") {
 		t.Errorf("status %d, sent %v, words %q, body %q", e.Status, e.Sent, e.Words, e.Body)
 	}
 	if len(resp.Receipts) != 0 {

@@ -16,8 +16,45 @@ import (
 
 // Wire is a client under test.
 type Wire struct {
-	Name string // double.WireChat or double.WireAnthropic
+	Name string // the double's
 	New  func(baseURL string, key secret.Value, idle time.Duration) provider.Client
+	// Inside says that a tool's pictures go inside its result, not after the results.
+	Inside bool
+	// Lines says that the stream is JSON lines instead of server-sent events.
+	Lines bool
+	// BlindStatus is that of a blind model's refusal; 0: 400.
+	BlindStatus int
+	// Lacks says what the provider itself has not, and how that is known.
+	Lacks map[Lack]string
+}
+
+// Lack is something that most providers tell and some do not.
+type Lack string
+
+// What a provider may lack.
+const (
+	LackRequestID Lack = "an id of the request"
+	LackCode      Lack = "a code in its refusals"
+	LackBeats     Lack = "keep-alives"
+	LackCached    Lack = "tokens from the cache"
+)
+
+// lacks reports whether the wire's test says so; without a reason it has not said it.
+func (w Wire) lacks(t *testing.T, l Lack) bool {
+	t.Helper()
+	why, ok := w.Lacks[l]
+	if ok && why == "" {
+		t.Errorf("%s is said to lack %s without a reason", w.Name, l)
+	}
+	return ok
+}
+
+// frame is data as one event of the wire's stream.
+func (w Wire) frame(data string) string {
+	if w.Lines {
+		return data + "\n"
+	}
+	return "data: " + data + "\n\n"
 }
 
 // The parts of every dialogue. The key is marked, so that it is found wherever it leaks.

@@ -205,3 +205,14 @@ func FuzzDecoder(f *testing.F) {
 		}
 	})
 }
+
+// What another wire signed is no thinking of this one's: it would be refused.
+func TestForeignSignaturesStayOut(t *testing.T) {
+	r := provider.Request{Model: "m", Messages: []provider.Message{{Role: provider.RoleAssistant, Parts: []provider.Part{
+		{Kind: provider.PartReasoning, Text: "hm", Signature: "chat:details:m\n[]"}, provider.Text("hi"),
+	}}}}
+	body, _, err := Encode(r)
+	if err != nil || strings.Contains(string(body), "hm") || strings.Contains(string(body), "details") {
+		t.Errorf("%s, %v", body, err)
+	}
+}

@@ -1,6 +1,6 @@
 // Package anthropic is Anthropic's Messages API as JSON, both ways. A tool's
-// pictures go inside the tool_result block that they belong to, after its text.
-// It opens no connection.
+// pictures go inside the tool_result block that they belong to, after its text, or
+// where that is asked for after all results in the same message. It opens no connection.
 package anthropic
 
 import (
@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/relo-dev/relo/core/internal/provider"
@@ -75,13 +76,20 @@ func Encode(r provider.Request) ([]byte, []provider.Receipt, error) {
 	if out.MaxTokens <= 0 {
 		out.MaxTokens = defaultMaxTokens
 	}
+	var owed []provider.Shown // pictures of the run of results that has not ended
 	for i, m := range r.Messages {
+		if m.Role != provider.RoleTool {
+			out.after(&owed)
+		} else if r.Placement == provider.PlaceAfter {
+			m = withhold(m, &owed)
+		}
 		role, blocks, err := encodeMessage(m)
 		if err != nil {
 			return nil, nil, fmt.Errorf("message %d: %w", i, err)
 		}
 		out.add(role, blocks)
 	}
+	out.after(&owed)
 	for _, t := range r.Tools {
 		out.Tools = append(out.Tools, toolSpec{t.Name, t.Description, t.Schema})
 	}
@@ -100,6 +108,42 @@ func Encode(r provider.Request) ([]byte, []provider.Receipt, error) {
 		return nil, nil, fmt.Errorf("encode the request: %w", err)
 	}
 	return bytes.TrimRight(body.Bytes(), "\n"), receipts, nil
+}
+
+// withhold gives the message of results without their pictures, which are owed then.
+func withhold(m provider.Message, owed *[]provider.Shown) provider.Message {
+	parts := slices.Clone(m.Parts)
+	for i, p := range parts {
+		if p.Result == nil || len(p.Result.Pictures) == 0 {
+			continue
+		}
+		bare := *p.Result
+		if strings.TrimSpace(bare.Text) == "" {
+			bare.Text = bare.Words()
+		}
+		for j := range bare.Pictures {
+			*owed = append(*owed, provider.Shown{Tool: bare.Name, Picture: &bare.Pictures[j]})
+		}
+		bare.Pictures = nil
+		parts[i].Result = &bare
+	}
+	m.Parts = parts
+	return m
+}
+
+// after puts the owed pictures behind the results, in the same message: results come
+// first in it, text after them ("tool_result blocks must come first", Anthropic's
+// documentation, "Handling tool calls").
+func (r *request) after(owed *[]provider.Shown) {
+	if len(*owed) == 0 {
+		return
+	}
+	blocks := []*block{textBlock(provider.Introduce(*owed))}
+	for _, o := range *owed {
+		blocks = append(blocks, show(o.Picture))
+	}
+	*owed = nil
+	r.add("user", blocks)
 }
 
 // add appends blocks to the last message when it has the same role: the wire
@@ -207,14 +251,15 @@ func assistantBlock(p provider.Part) (*block, error) {
 	}
 }
 
-// reasoningBlock gives thinking back with its signature. Reasoning without one is
-// another wire's; this one would refuse it.
+// reasoningBlock gives thinking back with its signature. Reasoning without one, or with
+// another wire's (their marks have a colon, which base64 has not), is left out: this
+// wire would refuse it.
 func reasoningBlock(p provider.Part) *block {
-	if p.Signature == "" {
-		return nil
-	}
 	if data, ok := strings.CutPrefix(p.Signature, redactedMark); ok {
 		return &block{Type: "redacted_thinking", Data: data}
+	}
+	if p.Signature == "" || strings.Contains(p.Signature, ":") {
+		return nil
 	}
 	return &block{Type: "thinking", Thinking: &p.Text, Signature: p.Signature}
 }

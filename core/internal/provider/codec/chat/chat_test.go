@@ -97,48 +97,9 @@ func TestToolPictureFollowsInAUserMessage(t *testing.T) {
 	}
 }
 
-func TestDialects(t *testing.T) {
-	mistral, _ := encode(t, looked(), Pick("mistral", "", ""))
-	if got := roles(mistral); got != "system user assistant tool assistant user user" || mistral.Messages[4].Content != " " {
-		t.Errorf("Mistral's bridge: %s, %q", got, mistral.Messages[4].Content)
-	}
-	call, result := mistral.Messages[2].ToolCalls[0].ID, mistral.Messages[3].ToolCallID
-	if len(call) != shortID || call != result || strings.ContainsFunc(call, notAlphanumeric) {
-		t.Errorf("Mistral's ids: %q, %q", call, result)
-	}
-	deepseek, _ := encode(t, looked(), Pick("", "https://api.deepseek.com/v1", "x"))
-	if got := deepseek.Messages[2].ReasoningContent; got != "hm" {
-		t.Errorf("DeepSeek's reasoning is %q", got)
-	}
-	openai, _ := encode(t, looked(), Pick("", "https://api.openai.com/v1", "gpt"))
-	if openai.MaxTokens != 0 || openai.MaxCompletionTokens != 9 {
-		t.Errorf("OpenAI's limit: %+v", openai)
-	}
-}
-
-func TestPick(t *testing.T) {
-	for _, row := range []struct{ why, name, base, model, want string }{
-		{"nothing is known", "", "https://host/v1", "qwen3", ""},
-		{"by the host", "", "https://api.mistral.ai/v1", "x", "mistral"},
-		{"by the model, wherever it is served", "", "https://integrate.api.nvidia.com/v1", "mistralai/Devstral-Small", "mistral"},
-		{"the host comes before the model", "", "https://api.openai.com/v1", "mistral-like", "openai"},
-		{"the name comes first", "deepseek", "https://api.openai.com/v1", "mistral", "deepseek"},
-		{"a name without a row is the common ground", "plain", "https://api.openai.com/v1", "mistral", ""},
-		{"a host that only looks like one", "", "https://api.openai.com.example/v1", "x", ""},
-		{"Azure", "", "https://me.openai.azure.com/openai", "x", "openai"},
-	} {
-		if got := Pick(row.name, row.base, row.model).Name; got != row.want {
-			t.Errorf("%s: %q", row.why, got)
-		}
-	}
-	if diff := cmp.Diff([]string{"openai", "mistral", "deepseek", "kimi"}, Names()); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // stream feeds the lines and finishes.
 func stream(lines ...string) (provider.Response, error) {
-	d := NewDecoder(provider.Request{Messages: looked().Messages})
+	d := NewDecoder(provider.Request{Model: "m", Messages: looked().Messages})
 	for _, l := range lines {
 		if _, err := d.Event("", []byte(l)); err != nil {
 			return provider.Response{}, err
@@ -258,6 +219,8 @@ func FuzzDecoder(f *testing.F) {
 		piece(`{"content":"x"}`) + "\n" + finishCalls + "\n[DONE]",
 		piece(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{\"k\""}}]}`) + "\n" + finishCalls,
 		piece(`{"tool_calls":[{"index":-1,"function":{"arguments":{}}},{"function":{"arguments":null}}]}`) + "\n" + finishCalls,
+		piece(`{"reasoning_details":[{"type":"reasoning.text","text":"a","index":0},{"type":"reasoning.text","signature":"s","index":0}]}`) + "\n" + finishCalls,
+		piece(`{"tool_calls":[{"id":"a","extra_content":{"google":{}},"function":{"name":"x"}}]}`) + "\n" + finishCalls,
 		`{"error":{"code":429}}`, `{"choices":null,"usage":{"prompt_tokens":-1}}`, `[{"error":[[[[[[[[1]]]]]]]]}]`,
 	} {
 		f.Add(seed)

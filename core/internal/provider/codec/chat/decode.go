@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -13,22 +14,27 @@ type chunk struct {
 	ID      string          `json:"id"`
 	Choices []choice        `json:"choices"`
 	Usage   json.RawMessage `json:"usage"`
-	Error   json.RawMessage `json:"error"`
+	XGroq   struct {
+		Usage json.RawMessage `json:"usage"` // Groq's streams: vercel/ai#1651
+	} `json:"x_groq"`
+	Error json.RawMessage `json:"error"`
 }
 
 type choice struct {
-	Index        int     `json:"index"`
-	Delta        *delta  `json:"delta"`
-	Message      *delta  `json:"message"` // in an answer that is not a stream
-	FinishReason *string `json:"finish_reason"`
+	Index        int             `json:"index"`
+	Delta        *delta          `json:"delta"`
+	Message      *delta          `json:"message"` // in an answer that is not a stream
+	FinishReason *string         `json:"finish_reason"`
+	Usage        json.RawMessage `json:"usage"` // Moonshot's streams: pi#2017, AstrBot#6614
 }
 
 type delta struct {
-	Content          json.RawMessage `json:"content"` // a string, null, or Mistral's list of chunks
-	Refusal          string          `json:"refusal"`
-	ReasoningContent string          `json:"reasoning_content"` // DeepSeek, Kimi, Qwen, Z.ai
-	Reasoning        string          `json:"reasoning"`         // OpenRouter, Ollama, newer vLLM
-	ToolCalls        []callDelta     `json:"tool_calls"`
+	Content          json.RawMessage   `json:"content"` // a string, null, or Mistral's list of chunks
+	Refusal          string            `json:"refusal"`
+	ReasoningContent string            `json:"reasoning_content"` // DeepSeek, Kimi, Qwen, Z.ai
+	Reasoning        string            `json:"reasoning"`         // OpenRouter, Groq, Cerebras, newer vLLM
+	ReasoningDetails []json.RawMessage `json:"reasoning_details"` // OpenRouter
+	ToolCalls        []callDelta       `json:"tool_calls"`
 }
 
 type callDelta struct {
@@ -38,14 +44,17 @@ type callDelta struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"` // a piece of a string; an object at some servers
 	} `json:"function"`
+	Extra json.RawMessage `json:"extra_content"` // Gemini's endpoint
 }
 
 // Decoder puts a streaming answer together. It gives no tool call before Finish.
 type Decoder struct {
 	before    []provider.Message
+	model     string
 	id        string
 	text      strings.Builder
 	reasoning strings.Builder
+	details   details
 	refused   bool
 	calls     []*building
 	byIndex   map[int]*building
@@ -56,13 +65,14 @@ type Decoder struct {
 
 // building is a call of which pieces have arrived.
 type building struct {
-	call provider.Call
-	args strings.Builder
+	call  provider.Call
+	args  strings.Builder
+	extra json.RawMessage
 }
 
 // NewDecoder reads the answer to r, whose transcript says which ids of calls are taken.
 func NewDecoder(r provider.Request) *Decoder {
-	return &Decoder{before: r.Messages, byIndex: map[int]*building{}}
+	return &Decoder{before: r.Messages, model: r.Model, byIndex: map[int]*building{}}
 }
 
 // Event takes the next event of the stream and gives the text in it. Errors are
@@ -102,6 +112,7 @@ func (d *Decoder) chunk(c chunk) (provider.Delta, error) {
 	if c.ID != "" {
 		d.id = c.ID
 	}
+	d.readUsage(c.XGroq.Usage)
 	d.readUsage(c.Usage)
 	var out provider.Delta
 	for _, ch := range c.Choices {
@@ -111,6 +122,7 @@ func (d *Decoder) chunk(c chunk) (provider.Delta, error) {
 		if ch.FinishReason != nil && *ch.FinishReason != "" {
 			d.finish = *ch.FinishReason
 		}
+		d.readUsage(ch.Usage)
 		for _, piece := range []*delta{ch.Delta, ch.Message} {
 			if piece == nil {
 				continue
@@ -130,12 +142,11 @@ func (d *Decoder) piece(p *delta) (string, error) {
 	if err != nil {
 		return "", malformed(p.Content, err)
 	}
-	d.reasoning.WriteString(thought)
-	if p.ReasoningContent != "" {
-		d.reasoning.WriteString(p.ReasoningContent)
-	} else {
-		d.reasoning.WriteString(p.Reasoning)
+	told, err := d.think(p)
+	if err != nil {
+		return "", malformed(nil, err)
 	}
+	d.reasoning.WriteString(thought + told)
 	if p.Refusal != "" {
 		d.refused = true
 		text += p.Refusal
@@ -147,6 +158,19 @@ func (d *Decoder) piece(p *delta) (string, error) {
 		}
 	}
 	return text, nil
+}
+
+// think gives the reasoning of a piece, which some send in two fields at once.
+func (d *Decoder) think(p *delta) (string, error) {
+	var listed strings.Builder
+	for _, raw := range p.ReasoningDetails {
+		words, err := d.details.add(raw)
+		if err != nil {
+			return "", err
+		}
+		listed.WriteString(words)
+	}
+	return cmp.Or(p.ReasoningContent, p.Reasoning, listed.String()), nil
 }
 
 // content reads a content field: a string, null, or a list of chunks, where
@@ -194,6 +218,9 @@ func (d *Decoder) callPiece(p callDelta) error {
 	}
 	if b.call.Name == "" {
 		b.call.Name = p.Function.Name // some servers repeat it in every piece
+	}
+	if len(p.Extra) > 0 && string(p.Extra) != "null" {
+		b.extra = p.Extra
 	}
 	args := p.Function.Arguments
 	switch {

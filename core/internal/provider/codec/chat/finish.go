@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -26,14 +27,15 @@ func (d *Decoder) Finish() (provider.Response, error) {
 		stop = provider.StopCalls // many servers say stop beside calls
 	}
 	m := provider.Message{Role: provider.RoleAssistant}
-	if d.reasoning.Len() > 0 {
-		m.Parts = append(m.Parts, provider.Part{Kind: provider.PartReasoning, Text: d.reasoning.String()})
+	proof := seal(detailsMark, d.model, d.details.json())
+	if d.reasoning.Len() > 0 || proof != "" {
+		m.Parts = append(m.Parts, provider.Part{Kind: provider.PartReasoning, Text: d.reasoning.String(), Signature: proof})
 	}
 	if d.text.Len() > 0 {
 		m.Parts = append(m.Parts, provider.Text(d.text.String()))
 	}
-	for _, c := range calls {
-		m.Parts = append(m.Parts, provider.Part{Kind: provider.PartCall, Call: c})
+	for _, b := range calls {
+		m.Parts = append(m.Parts, provider.Part{Kind: provider.PartCall, Call: &b.call, Signature: seal(extraMark, d.model, b.extra)})
 	}
 	return provider.Response{Message: m, Stop: stop, Usage: d.usage, RequestID: d.id}, nil
 }
@@ -55,7 +57,8 @@ func (d *Decoder) stop() provider.Stop {
 
 // wholeCalls leaves out calls that the limit of tokens cut short; elsewhere a
 // call that is no object is an error.
-func (d *Decoder) wholeCalls(stop provider.Stop) ([]*provider.Call, error) {
+func (d *Decoder) wholeCalls(stop provider.Stop) ([]*building, error) {
+	var whole []*building
 	var calls []*provider.Call
 	for _, b := range d.calls {
 		args := b.args.String()
@@ -69,9 +72,9 @@ func (d *Decoder) wholeCalls(stop provider.Stop) ([]*provider.Call, error) {
 			return nil, fmt.Errorf("the arguments of %.80q: %w", b.call.Name, err)
 		}
 		b.call.Args = json.RawMessage(args)
-		calls = append(calls, &b.call)
+		whole, calls = append(whole, b), append(calls, &b.call)
 	}
-	return calls, provider.NameCalls(calls, d.before)
+	return whole, provider.NameCalls(calls, d.before)
 }
 
 // readUsage takes the last usage that says something. An answer is not lost over
@@ -81,6 +84,7 @@ func (d *Decoder) readUsage(raw json.RawMessage) {
 		Prompt     *int64 `json:"prompt_tokens"`
 		Completion *int64 `json:"completion_tokens"`
 		Hit        *int64 `json:"prompt_cache_hit_tokens"` // DeepSeek
+		Cached     *int64 `json:"cached_tokens"`           // Moonshot: pi#8119
 		Details    *struct {
 			Cached *int64 `json:"cached_tokens"`
 		} `json:"prompt_tokens_details"`
@@ -88,7 +92,7 @@ func (d *Decoder) readUsage(raw json.RawMessage) {
 	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil || u.Prompt == nil || *u.Prompt <= 0 {
 		return // a request of 0 tokens is a server that does not count
 	}
-	d.usage = provider.Usage{TokensIn: u.Prompt, TokensOut: known(u.Completion), TokensCached: known(u.Hit)}
+	d.usage = provider.Usage{TokensIn: u.Prompt, TokensOut: known(u.Completion), TokensCached: known(cmp.Or(u.Hit, u.Cached))}
 	if u.Details != nil && u.Details.Cached != nil {
 		d.usage.TokensCached = known(u.Details.Cached)
 	}
