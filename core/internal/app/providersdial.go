@@ -15,6 +15,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/keyring"
 	"github.com/relo-dev/relo/core/internal/provider"
 	"github.com/relo-dev/relo/core/internal/provider/anthropic"
+	"github.com/relo-dev/relo/core/internal/provider/bedrock"
 	"github.com/relo-dev/relo/core/internal/provider/chat"
 	"github.com/relo-dev/relo/core/internal/provider/discovery"
 	"github.com/relo-dev/relo/core/internal/provider/exchange"
@@ -60,6 +61,8 @@ func dialProvider(ctx context.Context, keys config.Keys, name string, p config.P
 		return anthropic.New(o), nil
 	case "openai-chat", "rehearsal":
 		return chat.New(o), nil
+	case "bedrock":
+		return bedrock.New(o, bedrock.AWS{Region: p.Region, Profile: p.Profile, Getenv: keys.Getenv})
 	case "ollama": // until its own wire is here: the same server speaks OpenAI's below /v1 (Ollama's documentation, "OpenAI compatibility")
 		o.BaseURL = strings.TrimRight(p.URL, "/") + "/v1"
 		return chat.New(o), nil

@@ -13,7 +13,7 @@ import (
 
 func TestDialogues(t *testing.T) {
 	providertest.Run(t, providertest.Wire{
-		Name: double.WireAnthropic,
+		Name: double.WireAnthropic, Inside: true,
 		New: func(baseURL string, key secret.Value, idle time.Duration) provider.Client {
 			return anthropic.New(anthropic.Options{Provider: "played", BaseURL: baseURL, Key: key, Idle: idle})
 		},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +46,8 @@ func falseTranscript(t *testing.T, w Wire) {
 
 func busy(t *testing.T, w Wire) {
 	e := failing(t, w, double.Reply{Status: 429, Header: map[string]string{"Retry-After": "17"}}, provider.KindBusy)
-	if e.RetryAfter != 17*time.Second || e.Status != 429 || e.Code == "" || !strings.Contains(e.Words, "Rate limit") {
+	_, said, _ := strings.Cut(e.Words, ": ") // behind our reading
+	if e.RetryAfter != 17*time.Second || e.Status != 429 || e.Code == "" || said == "" || !strings.Contains(e.Body, said) {
 		t.Errorf("%#v", e)
 	}
 	date := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
@@ -64,11 +66,11 @@ func busy(t *testing.T, w Wire) {
 func wrongKey(t *testing.T, w Wire) {
 	s := open(t, w, double.Options{}, patient)
 	_, err := w.New(s.url, secret.New("sk-another-key-00000"), patient).Stream(t.Context(), ask(sees), nil)
-	if e := fails(t, err, provider.KindKey); e.Status != 401 {
-		t.Errorf("status %d", e.Status)
+	if e := fails(t, err, provider.KindKey); (e.Status != 401 && e.Status != 403) || e.Fault != provider.FaultKey {
+		t.Errorf("status %d, fault %q", e.Status, e.Fault)
 	}
 	_, err = s.client.Stream(t.Context(), ask("nobody-knows-it"), nil)
-	if e := fails(t, err, provider.KindRefused); e.Status != 404 {
+	if e := fails(t, err, provider.KindRefused); e.Status != 404 && e.Status != 400 {
 		t.Errorf("status %d", e.Status)
 	}
 }
@@ -149,7 +151,11 @@ func cutStream(t *testing.T, w Wire) {
 		t.Error("the request was sent")
 	}
 	// A proxy that closes the stream properly does not make half an event whole.
-	failing(t, w, double.Reply{Raw: "data: {\"choices\":[{\"ind"}, provider.KindCut)
+	half := "data: {\"choices\":[{\"ind"
+	if w.Framing != nil {
+		half = w.Framing.Beat[:len(w.Framing.Beat)/2]
+	}
+	failing(t, w, double.Reply{Raw: half}, provider.KindCut)
 }
 
 func halfCall(t *testing.T, w Wire) {
@@ -204,9 +210,13 @@ func keepAlivesOnly(t *testing.T, w Wire) {
 	beat := map[string]string{
 		double.WireChat: ": keep-alive\n\n", double.WireAnthropic: "event: ping\ndata: {\"type\":\"ping\"}\n\n",
 	}[w.Name]
+	kind := "text/event-stream"
+	if w.Framing != nil {
+		beat, kind = w.Framing.Beat, w.Framing.Type
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // so that the server sees the client leave
-		out.Header().Set("Content-Type", "text/event-stream")
+		out.Header().Set("Content-Type", kind)
 		tick := time.NewTicker(impatient / 5)
 		defer tick.Stop()
 		for {
@@ -275,6 +285,8 @@ func oneDocument(t *testing.T, w Wire) {
 			`"usage":{"prompt_tokens":5,"completion_tokens":2}}`,
 		double.WireAnthropic: `{"id":"x1","type":"message","role":"assistant","content":[{"type":"text","text":"hi"},` +
 			`{"type":"tool_use","id":"c1","name":"read","input":{"path":"a"}}],"stop_reason":"tool_use","usage":{"input_tokens":5,"output_tokens":2}}`,
+		double.WireBedrock: `{"output":{"message":{"role":"assistant","content":[{"text":"hi"},` +
+			`{"toolUse":{"toolUseId":"c1","name":"read","input":{"path":"a"}}}]}},"stopReason":"tool_use","usage":{"inputTokens":5,"outputTokens":2}}`,
 	}
 	for _, kind := range []string{"application/json", "text/event-stream"} {
 		s := open(t, w, double.Options{Play: always(double.Reply{Raw: bodies[w.Name], RawType: kind})}, patient)
@@ -290,14 +302,19 @@ func oneDocument(t *testing.T, w Wire) {
 }
 
 func garbage(t *testing.T, w Wire) {
-	for _, raw := range []string{
+	bodies := []string{
 		"data: not json\n\n", "data: {\"choices\":7,\"index\":\"x\"}\n\n", "data: {\"id\":\"a\",\"id\":\"b\"}\n\n",
-		`{"id":"x"`, "[]", "data: \x00\x01\n\n", "data: [1,2]\n\n",
-	} {
-		failing(t, w, double.Reply{Raw: raw}, provider.KindMalformed)
+		"data: \x00\x01\n\n", "data: [1,2]\n\n",
 	}
 	// Nothing, or nothing that matters, is a stream that ended too soon.
-	for _, raw := range []string{"\n", "event: ping\ndata: {\"type\":\"ping\"}\n\n", ": comment\n\n", "data: {\"type\":\"new_thing\"}\n\n"} {
+	short := []string{"event: ping\ndata: {\"type\":\"ping\"}\n\n", ": comment\n\n", "data: {\"type\":\"new_thing\"}\n\n"}
+	if w.Framing != nil {
+		bodies, short = w.Framing.Garbage, append(slices.Clone(w.Framing.Short), w.Framing.Beat)
+	}
+	for _, raw := range append(slices.Clone(bodies), `{"id":"x"`, "[]") {
+		failing(t, w, double.Reply{Raw: raw}, provider.KindMalformed)
+	}
+	for _, raw := range append(short, "\n") {
 		failing(t, w, double.Reply{Raw: raw}, provider.KindCut)
 	}
 }

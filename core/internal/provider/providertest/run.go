@@ -16,8 +16,19 @@ import (
 
 // Wire is a client under test.
 type Wire struct {
-	Name string // double.WireChat or double.WireAnthropic
-	New  func(baseURL string, key secret.Value, idle time.Duration) provider.Client
+	Name   string // one of double's
+	Inside bool   // a tool's pictures are inside its result, else in one user's message after the results
+	New    func(baseURL string, key secret.Value, idle time.Duration) provider.Client
+	// Framing is for a wire whose stream is no server-sent events; nil: it is.
+	Framing *Framing
+}
+
+// Framing is what a stream in a framing of its own can hold that is no answer.
+type Framing struct {
+	Type    string   // its Content-Type
+	Garbage []string // bodies that cannot be read
+	Short   []string // bodies that end, properly, before an answer was whole
+	Beat    string   // what keeps a connection open and says nothing
 }
 
 // The parts of every dialogue. The key is marked, so that it is found wherever it leaks.

@@ -99,9 +99,7 @@ func (d *Decoder) Event(name string, data []byte) (provider.Delta, error) {
 	if isFault(name) {
 		return provider.Delta{}, complaint(name, data)
 	}
-	switch name {
-	case "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata":
-	default:
+	if !Tells(name) {
 		return provider.Delta{}, nil
 	}
 	if d.stop != "" && name != "metadata" {
@@ -128,6 +126,15 @@ func (d *Decoder) Event(name string, data []byte) (provider.Delta, error) {
 		d.usage.read(e.Usage)
 	}
 	return provider.Delta{}, nil
+}
+
+// Tells says whether an event of this name is part of an answer.
+func Tells(name string) bool {
+	switch name {
+	case "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata":
+		return true
+	}
+	return false
 }
 
 // Whole takes an answer that came as one JSON document instead of a stream.
