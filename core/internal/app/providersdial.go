@@ -62,7 +62,11 @@ func dialProvider(ctx context.Context, keys config.Keys, name string, p config.P
 	case "openai-chat", "rehearsal":
 		return chat.New(o), nil
 	case "bedrock":
-		return bedrock.New(o, bedrock.AWS{Region: p.Region, Profile: p.Profile, Getenv: keys.Getenv})
+		client, err := bedrock.New(o, bedrock.AWS{Region: p.Region, Profile: p.Profile, Getenv: keys.Getenv})
+		if err != nil {
+			return nil, fmt.Errorf("provider %s: %w", name, err)
+		}
+		return client, nil
 	case "ollama": // until its own wire is here: the same server speaks OpenAI's below /v1 (Ollama's documentation, "OpenAI compatibility")
 		o.BaseURL = strings.TrimRight(p.URL, "/") + "/v1"
 		return chat.New(o), nil
