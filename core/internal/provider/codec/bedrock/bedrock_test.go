@@ -151,7 +151,7 @@ func receive(stream []byte) (provider.Response, error) {
 	frames := NewFrames(bytes.NewReader(stream), 0)
 	for {
 		name, data, err := frames.Next()
-		if err == io.EOF { //nolint:errorlint // a cut frame wraps it
+		if errors.Is(err, io.EOF) {
 			return d.Finish()
 		}
 		if err != nil {

@@ -75,11 +75,12 @@ func (f *Frames) Next() (name string, data []byte, err error) {
 	return read(m)
 }
 
-// broken tells a stream that ended within a frame from a reader that failed.
+// broken tells a stream that ended within a frame from a reader that failed. It does not
+// wrap io.EOF, which would mean a proper end.
 func broken(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		if _, own := errors.AsType[*httpwire.Error](err); !own {
-			return &provider.Error{Kind: provider.KindCut, Status: http.StatusOK, Words: "the stream ended within a frame", Cause: err}
+			return &provider.Error{Kind: provider.KindCut, Status: http.StatusOK, Words: "the stream ended within a frame"}
 		}
 	}
 	return err
