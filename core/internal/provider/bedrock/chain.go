@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -111,9 +112,7 @@ func (c *chain) sign(ctx context.Context, url string, header http.Header, body [
 	if err := v4.NewSigner().SignHTTP(ctx, who, r, hex.EncodeToString(sum[:]), service, c.region, time.Now()); err != nil {
 		return secrets, fmt.Errorf("sign the request: %w", err)
 	}
-	for name, values := range r.Header {
-		header[name] = values
-	}
+	maps.Copy(header, r.Header)
 	return secrets, nil
 }
 

@@ -34,7 +34,7 @@ type AWS struct {
 }
 
 // bearerEnv is AWS's variable for a Bedrock API key (Bedrock's user guide, "API keys").
-const bearerEnv = "AWS_BEARER_TOKEN_BEDROCK"
+const bearerEnv = "AWS_BEARER_TOKEN_BEDROCK" //nolint:gosec // a name
 
 // ErrRegion says that no region is known, and where one is set.
 var ErrRegion = errors.New(`no AWS region: set "region" of the provider (such as "us-east-1"), the variable AWS_REGION, or region in AWS's shared config`)

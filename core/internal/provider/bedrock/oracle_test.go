@@ -31,7 +31,7 @@ import (
 // The access key of every test here, marked so that it is found wherever it leaks.
 const (
 	accessID     = "AKIARELOTEST0000MARK"
-	accessSecret = "relo/secret+0123456789/MARKED/abcdefghij" //nolint:gosec // a made-up one
+	accessSecret = "relo/secret+0123456789/MARKED/abcdefghij"
 	claudeID     = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 	openaiID     = "us.openai.gpt-5"
 	blindID      = "mistral.blind-v1:0"
@@ -297,7 +297,7 @@ func TestAnExceptionInTheStreamIsReadByBoth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range stream.GetStream().Events() { //nolint:revive // only its end matters
+	for range stream.GetStream().Events() {
 	}
 	if _, ok := errors.AsType[*types.ThrottlingException](stream.GetStream().Err()); !ok {
 		t.Errorf("AWS's own client: %v", stream.GetStream().Err())

@@ -178,9 +178,11 @@ func because(reason string) line { return line{"messageStop", `{"stopReason":"` 
 // everything is an answer with a block of each kind.
 func everything() []line {
 	return []line{
-		start, {"brand_new", `{"x":1}`},
+		start,
+		{"brand_new", `{"x":1}`},
 		{"contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"hm"}}}`},
-		{"contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"signature":"sig"}}}`}, shut,
+		{"contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"signature":"sig"}}}`},
+		shut,
 		{"contentBlockDelta", `{"contentBlockIndex":1,"delta":{"reasoningContent":{"redactedContent":"eHl6"}}}`},
 		{"contentBlockDelta", `{"contentBlockIndex":2,"delta":{"text":"h"}}`},
 		{"contentBlockDelta", `{"contentBlockIndex":2,"delta":{"citation":{"x":1}}}`},

@@ -280,6 +280,7 @@ func (b *building) take(e *delta, data []byte) (provider.Delta, error) {
 	case kindText:
 		b.text.WriteString(e.Text)
 		return provider.Delta{Text: e.Text}, nil
+	case kindUnknown: // piece passes them over
 	}
 	return provider.Delta{}, nil
 }

@@ -61,7 +61,7 @@ func (f *Frames) Next() (name string, data []byte, err error) {
 		return "", nil, malformed(nil, errors.New("a frame's length fails its checksum"))
 	case length < leastFrame:
 		return "", nil, malformed(nil, fmt.Errorf("a frame of %d bytes", length))
-	case uint64(length) > uint64(f.limit):
+	case int64(length) > int64(f.limit):
 		return "", nil, fmt.Errorf("a frame of %d bytes: %w", length, httpwire.ErrLarge)
 	}
 	// Bytes are kept as they come, so that a length alone takes no memory.
