@@ -20,7 +20,7 @@ type endpointsDoc struct {
 	Version    string    `json:"version"`
 	API        string    `json:"api"`
 	Bus        string    `json:"bus"`
-	Proxy      string    `json:"proxy,omitempty"` // http://host:port
+	Proxy      string    `json:"proxy,omitempty"`      // http://host:port
 	Standalone bool      `json:"standalone,omitempty"` // ends with its job, takes no others
 	Started    time.Time `json:"started"`
 	// Fixed are the settings that hold until the process ends.

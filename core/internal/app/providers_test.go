@@ -298,7 +298,6 @@ func TestCheckOfWhatIsNotThere(t *testing.T) {
 		{"a web page", row(page.URL), "fail reach : " + strings.TrimPrefix(page.URL, "http://") + " sent a web page (HTML) instead of an answer: Sign in"},
 		{"nobody", row("http://" + l.Addr().String()), "fail reach : nothing listens at " + l.Addr().String() + " (connection refused)"},
 		{"no key in the variable", `{"providers": {"acme": {"api": "openai", "key": "env:NOWHERE"}}}`, "fail key : no key: the variable NOWHERE is not set [key]"},
-		{"a wire that is not here", `{"providers": {"acme": {"api": "bedrock"}}}`, "fail reach : provider acme: the wire \"bedrock\" is not in this version; use anthropic or an OpenAI chat one"},
 	}
 	for _, c := range tests {
 		t.Run(c.why, func(t *testing.T) {

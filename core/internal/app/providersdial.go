@@ -14,6 +14,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/keyring"
 	"github.com/relo-dev/relo/core/internal/provider"
 	"github.com/relo-dev/relo/core/internal/provider/anthropic"
+	"github.com/relo-dev/relo/core/internal/provider/bedrock"
 	"github.com/relo-dev/relo/core/internal/provider/chat"
 	"github.com/relo-dev/relo/core/internal/provider/discovery"
 	"github.com/relo-dev/relo/core/internal/provider/exchange"
@@ -62,6 +63,12 @@ func dialProvider(ctx context.Context, keys config.Keys, name string, p config.P
 		return chat.NewAs(o, p.API), nil
 	case "ollama":
 		return ollama.NewSized(o, func(model string) int { return p.Models[model].Context }), nil
+	case "bedrock":
+		client, err := bedrock.New(o, bedrock.AWS{Region: p.Region, Profile: p.Profile, Getenv: keys.Getenv})
+		if err != nil {
+			return nil, fmt.Errorf("provider %s: %w", name, err)
+		}
+		return client, nil
 	}
 	return nil, fmt.Errorf("provider %s: the wire %q is not in this version; use anthropic or an OpenAI chat one", name, p.Wire)
 }

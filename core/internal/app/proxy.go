@@ -296,4 +296,3 @@ func (c *core) writeOffJobless(ctx context.Context) error {
 	}
 	return nil
 }
-

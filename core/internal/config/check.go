@@ -18,6 +18,13 @@ var meanings = map[string]func(v any) (words, fix string){
 	"busurl": func(v any) (string, string) {
 		return checkURL(v, "nats", "tls")
 	},
+	// It becomes part of a host's name.
+	"region": func(v any) (string, string) {
+		if s, _ := v.(string); s != "" && !regionName.MatchString(s) {
+			return "is not an AWS region", `for example "us-east-1"`
+		}
+		return "", ""
+	},
 	"listen": func(v any) (string, string) {
 		s, _ := v.(string)
 		if _, _, err := net.SplitHostPort(s); err != nil {
@@ -120,6 +127,8 @@ func (c *checker) all() {
 	}
 }
 
+var regionName = regexp.MustCompile(`^[a-z]{2,}(-[a-z0-9]+)+$`)
+
 var providerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 func (c *checker) providers() {
@@ -133,6 +142,13 @@ func (c *checker) providers() {
 				c.add(path, "has no api", `add "api": one of `+strings.Join(APIs(), ", "))
 			}
 			continue
+		}
+		if p.Wire != "bedrock" {
+			for _, only := range []string{"region", "profile"} {
+				if _, given := c.at[path+"."+only]; given {
+					c.add(path+"."+only, "is for bedrock alone", "remove it")
+				}
+			}
 		}
 		if p.URL == "" && p.Wire == "openai-chat" {
 			if _, given := c.at[path+".url"]; !given || p.API == "openai-chat" {

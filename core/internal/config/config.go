@@ -55,6 +55,8 @@ type Provider struct {
 	Headers  map[string]string     `json:"headers"` // a value may be a reference as Key
 	Discover *bool                 `json:"discover"`
 	CAFile   string                `json:"caFile"`
+	Region   string                `json:"region"`  // of AWS; for bedrock alone
+	Profile  string                `json:"profile"` // of AWS's shared config; for bedrock alone
 	Insecure bool                  `json:"insecure"`
 	Models   map[string]ModelFacts `json:"models"`
 

@@ -149,11 +149,15 @@ var badConfigs = []struct {
   "h": { "api": "vllm", "url": "http://192.168.1.5:8000/v1" },
   "i": { "api": "openai-chat", "url": "http://proxy.example/v1", "insecure": true },
   "j/k": { "api": "openai" },
-  "l": { "api": "openai", "url": "https://me:sk-123456@x.example" }
+  "l": { "api": "openai", "url": "https://me:sk-123456@x.example" },
+  "m": { "api": "bedrock", "region": "us-east-1.evil.example/", "profile": "work" },
+  "n": { "api": "bedrock", "region": "us-gov-west-1" },
+  "o": { "api": "openai", "region": "us-east-1" }
 } }`, "", []string{
 		"2 providers.a.key: env:NAME", "3 providers.b: has no url", "4 providers.c.url: plain http", `5 providers.d.api: did you mean "ollama"?`,
 		"6 providers.e: has no api", "7 providers.f.url: is not an address", "7 providers.f: has no url", "8 providers.g.headers.Authorization: must not hold the key itself",
 		`11 providers["j/k"]: not a name`, "12 providers.l.url: name or password",
+		"13 providers.m.region: is not an AWS region", "15 providers.o.region: is for bedrock alone",
 	}},
 	{"the ladder", `{ "providers": { "here": { "api": "ollama" } },
   "ladder": [

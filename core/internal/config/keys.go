@@ -144,6 +144,8 @@ func providerKeys() *rule {
 		key("discover", flag("Ask the provider for its models.", true)),
 		key("caFile", text("Certificates to trust beside the system's.")),
 		key("insecure", flag("Allow plain http to any address.", false)),
+		key("region", text("Of AWS, for bedrock; empty: AWS_REGION, or the profile's.").as("region")),
+		key("profile", text("Of AWS's shared config, for bedrock; empty: AWS's own order of credentials.")),
 		key("models", dict("What you know of its models, by id.", object("A model.",
 			key("vision", flag("Whether it reads pictures; absent: found out.", nil)),
 			key("context", whole("Tokens.", 1, 1e8, nil)),

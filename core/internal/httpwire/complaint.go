@@ -20,7 +20,7 @@ const PageWords = "an HTML page instead of an answer: "
 
 // ReadComplaint finds the message and the code in an error body of any of the
 // shapes in use: {"error":{…}}, {"error":"…"}, {"message":…}, {"detail":…},
-// {"errors":[…]}, a list of these, plain text, or an HTML page.
+// {"errors":[…]}, {"Message":…} (AWS), a list of these, plain text, or an HTML page.
 func ReadComplaint(body []byte) Complaint {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, bom))
 	var v any
@@ -78,7 +78,7 @@ func dig(v any, depth int) Complaint {
 
 func digObject(m map[string]any, depth int) Complaint {
 	var c Complaint
-	for _, key := range []string{"error", "message", "msg", "detail", "errors", "error_msg"} {
+	for _, key := range []string{"error", "message", "msg", "detail", "errors", "error_msg", "Message"} {
 		if inner, ok := m[key]; ok {
 			if c = dig(inner, depth+1); c.Words != "" {
 				break

@@ -46,6 +46,9 @@ func (p Place) host() string {
 // Tell finds the fault, and puts our reading of it before the provider's own
 // words. It is called once, when Provider and Model are set.
 func (e *Error) Tell(p Place) {
+	if e.Fault != "" && e.Hint != "" {
+		return // who made it knew
+	}
 	e.Fault = e.fault()
 	if e.Fault == FaultKey && p.KeyRef == "" {
 		e.Fault = FaultNoKey
@@ -142,8 +145,8 @@ var toolWords = []string{
 }
 
 // modelWords are parts of what is said of a model that is not there, beside a 404:
-// OpenRouter, Mistral, DeepSeek, Z.ai.
-var modelWords = []string{"is not a valid model", "invalid model", "model not exist", "unknown model"}
+// OpenRouter, Mistral, DeepSeek, Z.ai, Bedrock (with 400).
+var modelWords = []string{"is not a valid model", "invalid model", "model not exist", "unknown model", "model identifier is invalid"}
 
 // noCredit reports whether there is nothing left to pay with.
 func noCredit(status int, code, words string) bool {
@@ -162,10 +165,17 @@ var (
 
 func badKey(code, words string) bool { return anyOf(keyCodes, code) || anyOf(keyWords, words) }
 
-// Google and xAI refuse a key with 400 and these.
+// Google and xAI refuse a key with 400 and these; AWS with 403 (its "Common errors",
+// opencode#47073, OpenKB#204), which of others means that a good key may not do this.
 var (
-	keyCodes = []string{"invalid_api_key", "api_key_invalid", "authentication_error"}
-	keyWords = []string{"api key not valid", "incorrect api key", "invalid api key", "invalid x-api-key", "no auth credentials"}
+	keyCodes = []string{
+		"invalid_api_key", "api_key_invalid", "authentication_error",
+		"unrecognizedclient", "invalidsignature", "incompletesignature", "expiredtoken", "invalidclienttokenid", "missingauthenticationtoken",
+	}
+	keyWords = []string{
+		"api key not valid", "incorrect api key", "invalid api key", "invalid x-api-key", "no auth credentials",
+		"make sure your api key is valid", "security token included in the request is",
+	}
 )
 
 // hint says what to do about the fault.
@@ -209,6 +219,8 @@ func KeyHint(ref, name string) string {
 		return fmt.Sprintf("relo providers add %s --key-stdin stores another", name)
 	case "cmd":
 		return "look at what the command of its key prints"
+	case "aws":
+		return fmt.Sprintf("look whether AWS's credentials (profile %s) are good and may use Bedrock: aws sts get-caller-identity", rest)
 	}
 	return fmt.Sprintf("relo providers add %s --key-stdin stores one", name)
 }

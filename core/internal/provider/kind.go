@@ -30,7 +30,8 @@ func KindOf(status int, code, words string) Kind {
 		return KindLarge
 	case status == http.StatusNotImplemented:
 		return KindRefused
-	case status == http.StatusRequestTimeout, status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
+	// Bedrock: 424 is "an error while processing the model", to be tried again.
+	case status == http.StatusFailedDependency, status == http.StatusRequestTimeout, status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
 		return KindBusy
 	case status == http.StatusBadRequest && badKey(code, words):
 		return KindKey

@@ -15,6 +15,7 @@ import (
 const (
 	WireChat      = "chat"      // POST /v1/chat/completions
 	WireAnthropic = "anthropic" // POST /v1/messages
+	WireBedrock   = "bedrock"   // POST /model/{id}/converse-stream, and /converse
 )
 
 // Model is what the double knows of a model that it serves.
@@ -124,9 +125,11 @@ type Player func(ctx context.Context, t Turn) Reply
 // Options make a Server.
 type Options struct {
 	Models map[string]Model // by id
-	Key    string           // empty: no key is asked for
-	Play   Player           // nil: every answer is the text "ok"
-	Pace   time.Duration    // pause between the events of a stream
+	// Key is asked for; empty: none is. On the Bedrock wire one of the form ID:SECRET is an
+	// access key, and the request must bear AWS's signature made with it.
+	Key  string
+	Play Player        // nil: every answer is the text "ok"
+	Pace time.Duration // pause between the events of a stream
 	// KeepAlive puts what a provider sends to keep a connection open between the
 	// events: comments on the chat wire, pings on the messages wire.
 	KeepAlive bool

@@ -19,6 +19,13 @@ const (
 	maxDataURL = 20 << 20
 	// maxCallID is OpenAI's: "Expected a string with maximum length 40".
 	maxCallID = 40
+	// maxBedrockPictures, maxBedrockBytes and maxEdge are Bedrock's: "up to 20 images. Each
+	// image's size, height, and width must be no more than 3.75 MB, 8000 px, and 8000 px"
+	// (its API reference, Message). The double counts them over a request.
+	maxBedrockPictures = 20
+	maxBedrockBytes    = 3932160
+	// maxBedrockName is Bedrock's for a tool's name and a toolUseId.
+	maxBedrockName = 64
 	// maxDecode is the size in pixels up to which a picture is decoded whole to see
 	// whether it can be read; over it only its header is.
 	maxDecode = 16 << 20

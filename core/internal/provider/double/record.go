@@ -48,7 +48,7 @@ func (s *Server) models(out http.ResponseWriter, r *http.Request) {
 	if anthropic {
 		w = messagesWire{}
 	}
-	if key, ok := s.keyed(w, r); !ok {
+	if key, ok := s.keyed(w, r, nil); !ok {
 		s.refuse(out, w, rec, w.badKey(key))
 		return
 	}

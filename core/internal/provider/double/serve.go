@@ -66,7 +66,7 @@ func (s *Server) handle(w wire) http.HandlerFunc {
 // judge applies the rules in the order of the real ones: the key, the shape, the
 // model, the transcript, the pictures.
 func (s *Server) judge(w wire, r *http.Request, rec *Record, body []byte) (*asked, *refusal) {
-	if key, ok := s.keyed(w, r); !ok {
+	if key, ok := s.keyed(w, r, body); !ok {
 		return nil, w.badKey(key)
 	}
 	a, no := w.read(r, body)
@@ -111,7 +111,10 @@ func (a *asked) drop() {
 	}
 }
 
-func (s *Server) keyed(w wire, r *http.Request) (key string, ok bool) {
+func (s *Server) keyed(w wire, r *http.Request, body []byte) (key string, ok bool) {
+	if p, own := w.(prover); own && p.proves(r, body, s.opts.Key) {
+		return s.opts.Key, true
+	}
 	if k, own := w.(keyer); own {
 		key = k.key(r)
 	} else if key = r.Header.Get("X-Api-Key"); key == "" {
@@ -123,6 +126,7 @@ func (s *Server) keyed(w wire, r *http.Request) (key string, ok bool) {
 func (s *Server) refuse(out http.ResponseWriter, w wire, rec *Record, r *refusal) {
 	s.note(func() { rec.Status, rec.Words = r.status, r.words })
 	out.Header().Set("Content-Type", "application/json")
+	labelled(w, out.Header(), rec, r)
 	out.WriteHeader(r.status)
 	_, err := io.WriteString(out, w.errorBody(r))
 	s.note(func() { rec.Answered = err == nil })
@@ -184,6 +188,7 @@ func (s *Server) frames(x exchange) []string {
 // send writes the frames one by one. One that breaks off leaves the last out.
 func (s *Server) send(ctx context.Context, out http.ResponseWriter, x exchange, kind string, frames []string) {
 	out.Header().Set("Content-Type", kind)
+	labelled(x.wire, out.Header(), x.rec, nil)
 	out.WriteHeader(http.StatusOK)
 	s.note(func() { x.rec.Status = http.StatusOK })
 	flush := http.NewResponseController(out)

@@ -37,22 +37,31 @@ type Decoder interface {
 
 // Wire is what differs between the wires.
 type Wire struct {
-	Name      string                  // of the bodies that Forward takes; empty: none
-	URL       string                  // of the endpoint, whole
-	KeyHeader string                  // the header that carries the key
-	KeyPrefix string                  // before the key, such as "Bearer "
-	Header    map[string]string       // fixed ones, such as the API's version
-	IDHeader  string                  // the answer's header with the provider's id of the request
-	Idles     func(event string) bool // events that keep the connection open and say nothing; nil: none
-	Encode    func(provider.Request) ([]byte, []provider.Receipt, error)
-	Decoder   func(provider.Request) Decoder
+	Name       string                    // of the bodies that Forward takes; empty: none
+	URL        string                    // of the endpoint, whole; of its base when URLOf is set
+	URLOf      func(model string) string // of the endpoint, where it names the model; nil: URL
+	KeyHeader  string                    // the header that carries the key
+	KeyPrefix  string                    // before the key, such as "Bearer "
+	Header     map[string]string         // fixed ones, such as the API's version
+	IDHeader   string                    // the answer's header with the provider's id of the request
+	CodeHeader string                    // a refusal's header with the provider's code; empty: it is in the body
+	Idles      func(event string) bool   // events that keep the connection open and say nothing; nil: none
+	Encode     func(provider.Request) ([]byte, []provider.Receipt, error)
+	Decoder    func(provider.Request) Decoder
 	// Lines says that the stream is one JSON document a line instead of server-sent events.
 	Lines bool
 	// HeaderOf gives headers that one request needs beside the fixed ones; nil: none does.
 	// They are no secrets, and never take the place of a header of the person's.
 	HeaderOf func(provider.Request) map[string]string
-	// Placements are the places for a tool's pictures that may work for a model, the usual one first; nil: none is told.
+	// Placements are the places that a model may take for a tool's pictures, the usual
+	// one first; nil: the wire has one.
 	Placements func(model string) []provider.Placement
+	// Frames reads a stream that is no server-sent events: a function that gives the next
+	// event's name and data, and io.EOF after the last. nil: server-sent events.
+	Frames func(r io.Reader) func() (name string, data []byte, err error)
+	// Sign adds headers that depend on the whole request, such as a signature, to header,
+	// and gives what must not be told. It runs before anything is sent. nil: none.
+	Sign func(ctx context.Context, url string, header http.Header, body []byte) (secrets []string, err error)
 }
 
 // Client is one provider. It is safe for concurrent use.
@@ -61,7 +70,7 @@ type Client struct {
 	wire   Wire
 	http   *http.Client
 	header http.Header
-	scrub  *strings.Replacer
+	scrub  scrubber
 }
 
 var _ provider.Client = (*Client)(nil)
@@ -101,8 +110,19 @@ func (c *Client) Stream(ctx context.Context, r provider.Request, onDelta func(pr
 	if err != nil {
 		return provider.Response{}, c.mark(r.Model, &provider.Error{Kind: provider.KindRefused, Words: err.Error(), Cause: err})
 	}
+	url := c.wire.URL
+	if c.wire.URLOf != nil {
+		url = c.wire.URLOf(r.Model)
+	}
+	if c.wire.Sign != nil {
+		signed, err := c.sign(ctx, url, body)
+		if err != nil {
+			return provider.Response{}, c.mark(r.Model, unsigned(err))
+		}
+		c = signed
+	}
 	answer, err := httpwire.Post(ctx, c.http, httpwire.Request{
-		URL: c.wire.URL, Header: c.headerOf(r), Body: body, Limits: httpwire.Limits{Idle: c.opts.Idle},
+		URL: url, Header: c.headerOf(r), Body: body, Limits: httpwire.Limits{Idle: c.opts.Idle},
 	})
 	if err != nil {
 		return provider.Response{}, c.mark(r.Model, fault(err, 0))
@@ -153,9 +173,16 @@ func (c *Client) read(answer *httpwire.Answer, dec Decoder, onDelta func(provide
 		say(d)
 		return err
 	}
-	events := answer.Events()
+	next := answer.Events().Next
+	if c.wire.Frames != nil {
+		frames := c.wire.Frames(answer)
+		next = func() (httpwire.Event, error) {
+			name, data, err := frames()
+			return httpwire.Event{Name: name, Data: data}, err
+		}
+	}
 	for {
-		e, err := events.Next()
+		e, err := next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

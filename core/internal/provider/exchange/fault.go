@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/relo-dev/relo/core/internal/httpwire"
@@ -59,6 +60,9 @@ func (c *Client) refusal(answer *httpwire.Answer) *provider.Error {
 	// Scrubbed before it is cut or shortened: half a key would not be found.
 	body := c.scrub.Replace(string(answer.Complaint()))
 	said := httpwire.ReadComplaint([]byte(body))
+	if code, _, _ := strings.Cut(answer.Header.Get(c.wire.CodeHeader), ":"); c.wire.CodeHeader != "" && code != "" {
+		said.Code = httpwire.Plain(code) // what is behind the colon is the address of a name space
+	}
 	e := &provider.Error{
 		Kind:   provider.KindOf(answer.Status, said.Code, said.Words),
 		Status: answer.Status, Code: said.Code, Words: said.Words, Body: body,

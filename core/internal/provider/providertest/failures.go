@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +46,8 @@ func falseTranscript(t *testing.T, w Wire) {
 
 func busy(t *testing.T, w Wire) {
 	e := failing(t, w, double.Reply{Status: 429, Header: map[string]string{"Retry-After": "17"}}, provider.KindBusy)
-	if e.RetryAfter != 17*time.Second || e.Status != 429 || (e.Code == "") != w.lacks(t, LackCode) || !strings.Contains(e.Words, "Rate limit") {
+	_, said, _ := strings.Cut(e.Words, ": ") // behind our reading
+	if e.RetryAfter != 17*time.Second || e.Status != 429 || (e.Code == "") != w.lacks(t, LackCode) || said == "" || !strings.Contains(e.Body, said) {
 		t.Errorf("%#v", e)
 	}
 	date := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
@@ -64,11 +66,11 @@ func busy(t *testing.T, w Wire) {
 func wrongKey(t *testing.T, w Wire) {
 	s := open(t, w, double.Options{}, patient)
 	_, err := w.New(s.url, secret.New("sk-another-key-00000"), patient).Stream(t.Context(), ask(sees), nil)
-	if e := fails(t, err, provider.KindKey); e.Status != 401 {
-		t.Errorf("status %d", e.Status)
+	if e := fails(t, err, provider.KindKey); (e.Status != 401 && e.Status != 403) || e.Fault != provider.FaultKey {
+		t.Errorf("status %d, fault %q", e.Status, e.Fault)
 	}
 	_, err = s.client.Stream(t.Context(), ask("nobody-knows-it"), nil)
-	if e := fails(t, err, provider.KindRefused); e.Status != 404 {
+	if e := fails(t, err, provider.KindRefused); e.Status != 404 && e.Status != 400 {
 		t.Errorf("status %d", e.Status)
 	}
 }
@@ -149,7 +151,11 @@ func cutStream(t *testing.T, w Wire) {
 		t.Error("the request was sent")
 	}
 	// A proxy that closes the stream properly does not make half an event whole.
-	failing(t, w, double.Reply{Raw: strings.TrimSpace(w.frame(`{"choices":[{"ind`))}, provider.KindCut)
+	half := strings.TrimSpace(w.frame(`{"choices":[{"ind`))
+	if w.Framing != nil {
+		half = w.Framing.Beat[:len(w.Framing.Beat)/2]
+	}
+	failing(t, w, double.Reply{Raw: half}, provider.KindCut)
 }
 
 func halfCall(t *testing.T, w Wire) {
@@ -207,9 +213,13 @@ func keepAlivesOnly(t *testing.T, w Wire) {
 	if w.lacks(t, LackBeats) {
 		beat = "\n" // a proxy's
 	}
+	kind := "text/event-stream"
+	if w.Framing != nil {
+		beat, kind = w.Framing.Beat, w.Framing.Type
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // so that the server sees the client leave
-		out.Header().Set("Content-Type", "text/event-stream")
+		out.Header().Set("Content-Type", kind)
 		tick := time.NewTicker(impatient / 5)
 		defer tick.Stop()
 		for {
@@ -280,6 +290,8 @@ func oneDocument(t *testing.T, w Wire) {
 			`{"type":"tool_use","id":"c1","name":"read","input":{"path":"a"}}],"stop_reason":"tool_use","usage":{"input_tokens":5,"output_tokens":2}}`,
 		double.WireOllama: `{"model":"x","message":{"role":"assistant","content":"hi","tool_calls":[{"function":{"name":"read","arguments":{"path":"a"}}}]},` +
 			`"done_reason":"stop","done":true,"prompt_eval_count":5,"eval_count":2}`,
+		double.WireBedrock: `{"output":{"message":{"role":"assistant","content":[{"text":"hi"},` +
+			`{"toolUse":{"toolUseId":"c1","name":"read","input":{"path":"a"}}}]}},"stopReason":"tool_use","usage":{"inputTokens":5,"outputTokens":2}}`,
 	}
 	for _, kind := range []string{"application/json", "text/event-stream"} {
 		s := open(t, w, double.Options{Play: always(double.Reply{Raw: bodies[w.Name], RawType: kind})}, patient)
@@ -295,10 +307,17 @@ func oneDocument(t *testing.T, w Wire) {
 }
 
 func garbage(t *testing.T, w Wire) {
+	bodies := []string{}
 	for _, data := range []string{
 		"not json", `{"choices":7,"index":"x","message":7}`, `{"id":"a","id":"b"}`, "\x00\x01", "[1,2]",
 	} {
-		failing(t, w, double.Reply{Raw: w.frame(data)}, provider.KindMalformed)
+		bodies = append(bodies, w.frame(data))
+	}
+	if w.Framing != nil {
+		bodies = w.Framing.Garbage
+	}
+	for _, raw := range bodies {
+		failing(t, w, double.Reply{Raw: raw}, provider.KindMalformed)
 	}
 	failing(t, w, double.Reply{Raw: "[]"}, provider.KindMalformed)
 	// Half a document is malformed where it should have been whole, and cut where more could have come.
@@ -311,6 +330,9 @@ func garbage(t *testing.T, w Wire) {
 	nothing := []string{"\n", w.frame(`{"type":"new_thing"}`)}
 	if !w.Lines {
 		nothing = append(nothing, "event: ping\ndata: {\"type\":\"ping\"}\n\n", ": comment\n\n")
+	}
+	if w.Framing != nil {
+		nothing = append(slices.Clone(w.Framing.Short), w.Framing.Beat, "\n")
 	}
 	for _, raw := range nothing {
 		failing(t, w, double.Reply{Raw: raw}, provider.KindCut)

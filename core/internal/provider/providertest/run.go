@@ -26,6 +26,16 @@ type Wire struct {
 	BlindStatus int
 	// Lacks says what the provider itself has not, and how that is known.
 	Lacks map[Lack]string
+	// Framing is for a wire whose stream is neither; nil: it is one of them.
+	Framing *Framing
+}
+
+// Framing is what a stream in a framing of its own can hold that is no answer.
+type Framing struct {
+	Type    string   // its Content-Type
+	Garbage []string // bodies that cannot be read
+	Short   []string // bodies that end, properly, before an answer was whole
+	Beat    string   // what keeps a connection open and says nothing
 }
 
 // Lack is something that most providers tell and some do not.
