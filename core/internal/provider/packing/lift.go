@@ -113,7 +113,7 @@ func payload(text string, at int, kind string) (l Lifted, end, length int) {
 	s := scan(text, at)
 	solid := s.solid()
 	if !strings.HasPrefix(kind, "image/") {
-		return l, s.ends[solid], solid
+		return l, s.behind(s.ends[solid]), solid
 	}
 	for _, plus := range [...]bool{false, true} {
 		if plus && len(s.spaces) == 0 {
@@ -130,8 +130,8 @@ func payload(text string, at int, kind string) (l Lifted, end, length int) {
 		}
 		n := (size*4 + 2) / 3
 		// The whole run in which the picture ends belongs to it: some files have bytes behind their end.
-		for !plus && n < len(chars) && !s.broken(n) {
-			n++
+		if !plus {
+			n = s.runOf(n)
 		}
 		return Lifted{MediaType: is, Data: decode(chars[:n])}, s.behind(ends[n]), n
 	}
