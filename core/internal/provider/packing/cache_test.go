@@ -2,6 +2,7 @@ package packing
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,9 +50,8 @@ func pieces(messages []provider.Message, aged map[string]bool) []piece {
 func strict(messages []provider.Message, keep int) map[string]bool {
 	aged := map[string]bool{}
 	tools := 0
-	all := List(messages, nil, nil)
-	for i := len(all) - 1; i >= 0; i-- {
-		if p := all[i]; p.Tool {
+	for _, p := range slices.Backward(List(messages, nil, nil)) {
+		if p.Tool {
 			if tools++; tools > keep && !p.Unanswered {
 				aged[p.View] = true
 			}

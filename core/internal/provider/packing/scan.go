@@ -34,15 +34,15 @@ func scan(text string, at int) scanned {
 			continue
 		}
 		c, n := letter(text[i:])
-		switch {
-		case c == ' ':
+		switch c {
+		case ' ':
 			if text[i] == ' ' {
 				s.spaces = append(s.spaces, len(s.chars))
 			}
 			if at := len(s.chars); at > 0 && (len(s.breaks) == 0 || s.breaks[len(s.breaks)-1] < at) {
 				s.breaks = append(s.breaks, at)
 			}
-		case c == 0, c == '=':
+		case 0, '=':
 			return s
 		default:
 			s.chars = append(s.chars, c)
