@@ -92,11 +92,14 @@ func (c *Children) prepare(ctx context.Context, o order, data []byte) (vision.Pi
 			return vision.Picture{}, vision.Meta{}, end
 		}
 		why := ch.cause()
+		if errors.Is(err, errFrameSize) || errors.Is(err, errFrameWords) {
+			why = causeUnknown // it lived and talked nonsense: the kill was ours
+		}
 		if why == causeOutside {
 			kills++
 		}
 		if fresh && why == causeUnknown || why == causeMemory || why == causeCPU || kills > 1 {
-			return vision.Picture{}, vision.Meta{}, ch.refusal(o, err)
+			return vision.Picture{}, vision.Meta{}, ch.refusal(o, why, err)
 		}
 		// Something ended a child from outside, or while it waited: that says nothing about this picture.
 	}
@@ -240,10 +243,10 @@ func (ch *child) cause() cause {
 }
 
 // refusal says what a child's end means for the picture that it had.
-func (ch *child) refusal(o order, err error) error {
+func (ch *child) refusal(o order, why cause, err error) error {
 	name := o.Name
 	err = fmt.Errorf("%w: %w (%v, %q)", errDied, err, ch.cmd.ProcessState, strings.TrimSpace(ch.words.String()))
-	switch ch.cause() {
+	switch why {
 	case causeCPU:
 		return refuse(TooComplex, "%q takes more than %v of computing to decode; save it anew as a plain PNG or JPEG", name, o.Limits.MaxCPU).because(err)
 	case causeUnknown:
