@@ -67,7 +67,8 @@ var services = []row{
 	},
 	{
 		name: "Bedrock Converse", apis: []string{"bedrock"},
-		// 20 are counted over the whole request: "too many images and documents: 21 + 0 > 20", cline#1844.
+		// 20 are counted over the whole request: "too many images and documents: 21 + 0 > 20", cline#1844. AWS's page
+		// "API restrictions" says by now that only the models set limits; "Message" still has these.
 		Limits: Limits{Edge: 8000, Pictures: 20, PictureBytes: 3_750_000, RequestBytes: 20_000_000},
 		source: "AWS, API reference \"Message\" (20 pictures, 3.75 MB, 8000 px); Anthropic, API overview (20 MB on Bedrock); cline#1844",
 	},
