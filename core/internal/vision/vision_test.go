@@ -122,3 +122,30 @@ func TestMetaAndViewComeBack(t *testing.T) {
 		t.Errorf("%s %v", text, err)
 	}
 }
+
+func TestAPictureIsHeldAgainstEachLimit(t *testing.T) {
+	f := Fit{MaxEdge: 100, MaxBytes: 1000, MinEdge: 10, MinPixels: 400, MaxPixels: 5000, MaxAspect: 4, Kinds: []string{"image/png"}}
+	for _, c := range []struct {
+		why     string
+		f       Fit
+		w, h, n int
+		kind    string
+		want    bool
+	}{
+		{"at every limit", f, 50, 100, 1000, "image/png", true},
+		{"an edge too long", f, 40, 101, 1, "image/png", false},
+		{"a byte too many", f, 50, 50, 1001, "image/png", false},
+		{"a side too short", f, 9, 90, 1, "image/png", false},
+		{"too few pixels", f, 19, 21, 1, "image/png", false},
+		{"too many pixels", f, 72, 70, 1, "image/png", false},
+		{"too long for its width", f, 20, 81, 1, "image/png", false},
+		{"of another kind", f, 50, 50, 1, "image/jpeg", false},
+		{"no limits", Fit{}, 30_000, 1, 1 << 30, "image/webp", true},
+		{"no limits, a kind that nobody takes", Fit{}, 1, 1, 1, "image/bmp", false},
+		{"no pixels", Fit{}, 0, 5, 1, "image/png", false},
+	} {
+		if got := c.f.Holds(c.w, c.h, c.n, c.kind); got != c.want {
+			t.Errorf("%s: %v", c.why, got)
+		}
+	}
+}

@@ -48,9 +48,9 @@ func Lift(text string) (rest string, found []Lifted) {
 		out.WriteString(text[from:start])
 		switch {
 		case !picture:
-			fmt.Fprintf(&out, "[%d bytes of %s that stood here are left out]", raw(length), named(kind))
+			fmt.Fprintf(&out, "[%d bytes of %s that stood here are left out]", decoded(length), named(kind))
 		case lifted.Bad:
-			fmt.Fprintf(&out, "[an inline picture that cannot be read stood here: %s, %d bytes; %s]", kind, raw(length), badWords(kind))
+			fmt.Fprintf(&out, "[an inline picture that cannot be read stood here: %s, %d bytes; %s]", kind, decoded(length), badWords(kind))
 			found = append(found, lifted)
 		case good >= maxLifted:
 			fmt.Fprintf(&out, "[one more inline picture stood here: %s, %d bytes; at most %d are shown]", lifted.MediaType, len(lifted.Data), maxLifted)
@@ -64,6 +64,9 @@ func Lift(text string) (rest string, found []Lifted) {
 	out.WriteString(text[from:])
 	return out.String(), found
 }
+
+// decoded is the length of what n characters of base64 without padding hold.
+func decoded(n int) int { return n * 3 / 4 }
 
 func named(kind string) string {
 	if kind == "" {
@@ -113,7 +116,7 @@ func payload(text string, at int, kind string) (l Lifted, end, length int) {
 	s := scan(text, at)
 	solid := s.solid()
 	if !strings.HasPrefix(kind, "image/") {
-		return l, s.ends[solid], solid
+		return l, s.behind(s.ends[solid]), solid
 	}
 	for _, plus := range [...]bool{false, true} {
 		if plus && len(s.spaces) == 0 {
@@ -130,8 +133,8 @@ func payload(text string, at int, kind string) (l Lifted, end, length int) {
 		}
 		n := (size*4 + 2) / 3
 		// The whole run in which the picture ends belongs to it: some files have bytes behind their end.
-		for !plus && n < len(chars) && !s.broken(n) {
-			n++
+		if !plus {
+			n = s.runOf(n)
 		}
 		return Lifted{MediaType: is, Data: decode(chars[:n])}, s.behind(ends[n]), n
 	}

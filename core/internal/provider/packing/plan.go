@@ -183,10 +183,8 @@ func (s *shelf) room(f vision.Fit) {
 			s.words(order[0], Request)
 			order = order[1:]
 		}
-		for _, level := range levels {
-			if smaller(level) {
-				return
-			}
+		if slices.ContainsFunc(levels, smaller) {
+			return
 		}
 	}
 }

@@ -67,7 +67,8 @@ var services = []row{
 	},
 	{
 		name: "Bedrock Converse", apis: []string{"bedrock"},
-		// 20 are counted over the whole request: "too many images and documents: 21 + 0 > 20", cline#1844.
+		// 20 are counted over the whole request: "too many images and documents: 21 + 0 > 20", cline#1844. AWS's page
+		// "API restrictions" says by now that only the models set limits; "Message" still has these.
 		Limits: Limits{Edge: 8000, Pictures: 20, PictureBytes: 3_750_000, RequestBytes: 20_000_000},
 		source: "AWS, API reference \"Message\" (20 pictures, 3.75 MB, 8000 px); Anthropic, API overview (20 MB on Bedrock); cline#1844",
 	},
@@ -96,9 +97,9 @@ var services = []row{
 	},
 	{
 		name: "Ollama, LM Studio, llama.cpp, vLLM", apis: []string{"ollama", "lmstudio", "llamacpp", "vllm"},
-		// "height:30 or width:305 must be larger than factor:32" ends the runner; the smart resize of
-		// Qwen's own code demands 200:1. What reads pictures there (stb_image in llama.cpp) knows no WebP.
-		Limits: Limits{MinEdge: 33, MaxAspect: 199, Kinds: []string{pngType, jpegType}},
+		// "height:30 or width:305 must be larger than factor:32" ends the runner (32 itself is taken); the
+		// smart resize of Qwen's own code demands 200:1. What reads pictures there (stb_image in llama.cpp) knows no WebP.
+		Limits: Limits{MinEdge: 32, MaxAspect: 200, Kinds: []string{pngType, jpegType}},
 		source: "ollama#11297, ollama#13113, vllm#21109; smart_resize as quoted in LlamaFactory#7690; llama.cpp (stb_image)",
 	},
 }
@@ -107,7 +108,7 @@ var services = []row{
 // those that are stricter than the rest.
 var unknown = row{
 	name:   "unknown",
-	Limits: Limits{Edge: 2000, Pictures: 20, PictureBytes: ampleBytes, RequestBytes: 20_000_000, MinEdge: 32, MaxAspect: 199},
+	Limits: Limits{Edge: 2000, Pictures: 20, PictureBytes: ampleBytes, RequestBytes: 20_000_000, MinEdge: 32, MaxAspect: 200},
 	source: "the strictest of the widely used services",
 }
 
@@ -120,7 +121,7 @@ var families = []row{
 	},
 	{
 		name: "Qwen", models: []string{"qwen", "qvq"},
-		Limits: Limits{MinEdge: 33, MaxAspect: 199},
+		Limits: Limits{MinEdge: 32, MaxAspect: 200},
 		source: "vllm#21109, transformers#37264, ollama#13113",
 	},
 	{

@@ -1,9 +1,18 @@
 package packing
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
+
+// plain are the characters of base64 that stand for themselves.
+var plain = func() (t [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
+		t[c] = true
+	}
+	return t
+}()
 
 // scanned is base64 as it stands in a text, without what breaks it.
 type scanned struct {
@@ -11,6 +20,7 @@ type scanned struct {
 	chars  []byte // in the standard alphabet, without padding
 	ends   []int  // ends[n]: where the first n characters end in the text
 	spaces []int  // the spaces: how many characters stand before each
+	breaks []int  // how many characters stand before each place that is broken, once a place
 }
 
 // scan reads on while there is base64 or something that breaks it: spaces, ends of lines,
@@ -18,12 +28,21 @@ type scanned struct {
 func scan(text string, at int) scanned {
 	s := scanned{text: text, ends: []int{at}}
 	for i := at; i < len(text); {
+		if plain[text[i]] { // nearly all of it
+			i++
+			s.chars, s.ends = append(s.chars, text[i-1]), append(s.ends, i)
+			continue
+		}
 		c, n := letter(text[i:])
-		switch {
-		case c == ' ' && text[i] == ' ':
-			s.spaces = append(s.spaces, len(s.chars))
-		case c == ' ':
-		case c == 0, c == '=':
+		switch c {
+		case ' ':
+			if text[i] == ' ' {
+				s.spaces = append(s.spaces, len(s.chars))
+			}
+			if at := len(s.chars); at > 0 && (len(s.breaks) == 0 || s.breaks[len(s.breaks)-1] < at) {
+				s.breaks = append(s.breaks, at)
+			}
+		case 0, '=':
 			return s
 		default:
 			s.chars = append(s.chars, c)
@@ -58,7 +77,7 @@ func letter(text string) (c byte, n int) {
 		}
 	}
 	switch {
-	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '+', c == '/', c == '=':
+	case plain[c], c == '=':
 		return c, n
 	case c == '-':
 		return '+', n
@@ -74,27 +93,30 @@ func letter(text string) (c byte, n int) {
 // first run, and what follows while the runs are long as lines of base64 are and words are not.
 func (s scanned) solid() int {
 	const line = 40
-	run, n := 0, 0
-	for i := range s.chars {
-		if i > 0 && s.broken(i) {
-			if n > 0 && run < line {
-				return n
-			}
-			n, run = i, 0
+	for i, from := range s.breaks {
+		to := s.run(i + 1)
+		if to-from < line {
+			return from
 		}
-		run++
 	}
-	if n == 0 || run >= line {
-		return len(s.chars)
-	}
-	return n
+	return len(s.chars)
 }
 
-// broken tells whether something stands before character i that is none of base64.
-func (s scanned) broken(i int) bool {
-	between := s.text[s.ends[i]:s.ends[i+1]]
-	_, n := letter(between)
-	return n != len(between)
+// run is where run i ends, in characters.
+func (s scanned) run(i int) int {
+	if i < len(s.breaks) {
+		return s.breaks[i]
+	}
+	return len(s.chars)
+}
+
+// runOf is where the run ends that holds character n.
+func (s scanned) runOf(n int) int {
+	i, found := slices.BinarySearch(s.breaks, n)
+	if found {
+		return n
+	}
+	return s.run(i)
 }
 
 // withPlus reads the spaces as plus signs.

@@ -37,14 +37,13 @@ func NewChildren(command func() (*exec.Cmd, error)) *Children {
 
 // child is one process. Its own lock is the place that its user holds.
 type child struct {
-	cmd     *exec.Cmd
-	in      io.WriteCloser
-	out     io.ReadCloser
-	words   *opening
-	done    chan struct{} // closed when the process was reaped
-	served  int
-	babbled bool
-	expire  *time.Timer
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    io.ReadCloser
+	words  *opening
+	done   chan struct{} // closed when the process was reaped
+	served int
+	expire *time.Timer
 }
 
 var (
@@ -92,14 +91,15 @@ func (c *Children) prepare(ctx context.Context, o order, data []byte) (vision.Pi
 		if end := late(ctx); end != nil {
 			return vision.Picture{}, vision.Meta{}, end
 		}
-		// One that says what it cannot mean was alive, and was killed just now, by us.
-		ch.babbled = errors.Is(err, errFrameSize) || errors.Is(err, errBabble)
 		why := ch.cause()
+		if errors.Is(err, errFrameSize) || errors.Is(err, errFrameWords) {
+			why = causeUnknown // it lived and talked nonsense: the kill was ours
+		}
 		if why == causeOutside {
 			kills++
 		}
 		if fresh && why == causeUnknown || why == causeMemory || why == causeCPU || kills > 1 {
-			return vision.Picture{}, vision.Meta{}, ch.refusal(o, err)
+			return vision.Picture{}, vision.Meta{}, ch.refusal(o, why, err)
 		}
 		// Something ended a child from outside, or while it waited: that says nothing about this picture.
 	}
@@ -231,8 +231,6 @@ func (ch *child) cause() cause {
 	words := ch.words.String()
 	status, _ := ch.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	switch {
-	case ch.babbled:
-		return causeUnknown
 	case status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGTERM):
 		return causeOutside
 	case ch.cmd.ProcessState.ExitCode() == exitCPU:
@@ -246,10 +244,10 @@ func (ch *child) cause() cause {
 }
 
 // refusal says what a child's end means for the picture that it had.
-func (ch *child) refusal(o order, err error) error {
+func (ch *child) refusal(o order, why cause, err error) error {
 	name := o.Name
 	err = fmt.Errorf("%w: %w (%v, %q)", errDied, err, ch.cmd.ProcessState, strings.TrimSpace(ch.words.String()))
-	switch ch.cause() {
+	switch why {
 	case causeCPU:
 		return refuse(TooComplex, "%q takes more than %v of computing to decode; save it anew as a plain PNG or JPEG", name, o.Limits.MaxCPU).because(err)
 	case causeUnknown:

@@ -42,10 +42,10 @@ type reply struct {
 // maxHead of a frame in bytes: a name of a file and some numbers.
 const maxHead = 1 << 20
 
-// errBabble says that a frame holds no message.
-var errBabble = errors.New("a frame cannot be read")
-
-var errFrameSize = errors.New("a frame is larger than its limit")
+var (
+	errFrameSize  = errors.New("a frame is larger than its limit")
+	errFrameWords = errors.New("the head of a frame cannot be read")
+)
 
 // writeFrame writes a JSON head and a body, each behind its length.
 func writeFrame(w io.Writer, head any, body []byte) error {
@@ -88,7 +88,7 @@ func readFrame(r io.Reader, head any, room func(n uint64) ([]byte, error)) ([]by
 		}
 	}
 	if err := json.Unmarshal(text, head); err != nil {
-		return nil, fmt.Errorf("%w: %w", errBabble, err)
+		return nil, fmt.Errorf("%w: %w", errFrameWords, err)
 	}
 	return body, nil
 }
