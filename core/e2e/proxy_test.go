@@ -178,7 +178,7 @@ func (p *proxied) anthropic() anthropic.Client {
 func askMessages(ctx context.Context, p *proxied, model string) (said, error) {
 	c := p.anthropic()
 	params := anthropic.MessageNewParams{
-		Model: anthropic.Model(model), MaxTokens: 200, System: []anthropic.TextBlockParam{{Text: "be kind"}},
+		Model: model, MaxTokens: 200, System: []anthropic.TextBlockParam{{Text: "be kind"}},
 		Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("what is it"), anthropic.NewImageBlockBase64("image/png", p.picture))},
 		Tools:    []anthropic.ToolUnionParam{{OfTool: &anthropic.ToolParam{Name: "look", InputSchema: anthropic.ToolInputSchemaParam{Properties: map[string]any{}}}}},
 	}
@@ -215,12 +215,12 @@ func askMessages(ctx context.Context, p *proxied, model string) (said, error) {
 
 // looksAndCalls is a model that says what it was shown and calls a tool; one that looks for
 // another says what is on the picture.
-func looksAndCalls(_ context.Context, t turn) double.Reply {
+func looksAndCalls(ctx context.Context, t turn) double.Reply {
 	if strings.Contains(t.System, "You look at one picture") {
 		return double.Reply{Text: fmt.Sprintf("a drawing of %d by %d", t.Pictures[0].Width, t.Pictures[0].Height)}
 	}
 	if strings.Contains(t.System, "test of the connection") {
-		return probed(nil, t)
+		return probed(ctx, t)
 	}
 	words := fmt.Sprintf("%s got %d pictures", t.Model, len(t.Pictures))
 	for _, e := range t.Entries {

@@ -33,7 +33,9 @@ type Events struct {
 func (a *Answer) Events() *Events { return NewEvents(a, a.limits.Event) }
 
 // EventsInto reads the answer as events and writes its bytes to w as they are read.
-func (a *Answer) EventsInto(w io.Writer) *Events { return NewEvents(io.TeeReader(a, w), a.limits.Event) }
+func (a *Answer) EventsInto(w io.Writer) *Events {
+	return NewEvents(io.TeeReader(a, w), a.limits.Event)
+}
 
 // NewEvents reads events from r; one over limit bytes is ErrLarge. limit 0 is the default.
 func NewEvents(r io.Reader, limit int) *Events {

@@ -183,7 +183,7 @@ func (d *delivery) write(contentType string, data []byte) {
 		d.w.WriteHeader(http.StatusOK)
 	}
 	d.last = time.Now()
-	if _, d.broken = d.w.Write(data); d.broken == nil {
+	if _, d.broken = d.w.Write(data); d.broken == nil { //nolint:gosec // JSON and events for a program with a token; no page reads them
 		if err := http.NewResponseController(d.w).Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 			d.broken = err
 		}

@@ -109,7 +109,7 @@ func fail(w http.ResponseWriter, wire envelope.Wire, f *envelope.Fault) {
 func answer(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the program may have left
+	_, _ = w.Write(body) //nolint:gosec // JSON for a program with a token, which may have left; no page reads it
 }
 
 // open reads a request; false: it was answered with what is wrong with it.
