@@ -126,10 +126,21 @@ func (p *play) pick(t turn) act {
 	if f := p.workers[t.title]; f != nil {
 		return f
 	}
+	if strings.Contains(t.System, "You look at one picture") {
+		return describes
+	}
 	if t.Role == "" && t.title == "" {
 		return probed
 	}
 	return writes
+}
+
+// describes is a model that looks for another: what it says is of the picture that came.
+func describes(_ context.Context, t turn) double.Reply {
+	if len(t.Pictures) == 0 {
+		return double.Reply{Text: "no picture came"}
+	}
+	return double.Reply{Text: fmt.Sprintf("a drawing of %d by %d", t.Pictures[0].Width, t.Pictures[0].Height)}
 }
 
 // probed answers a probe as a model that sees does: a double that is blind or loses

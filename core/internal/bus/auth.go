@@ -112,7 +112,7 @@ func permissions(user string) (*server.Permissions, bool) {
 		}, true
 	case isWorker && plain(id):
 		return &server.Permissions{
-			Publish: allow(API+"worker.hello", API+"attempt.>", API+"model.call", API+"blob.put", API+"blob.get",
+			Publish: allow(API+"worker.hello", API+"attempt.>", API+"model.call", API+"model.look", API+"blob.put", API+"blob.get",
 				"$JS.API.CONSUMER.INFO."+taskStream+"."+id, "$JS.API.CONSUMER.MSG.NEXT."+taskStream+"."+id, "$JS.ACK."+taskStream+"."+id+".>"),
 			Subscribe: allow(controlPrefix+id, inboxOf(user)+".>"),
 		}, true

@@ -16,7 +16,7 @@ const port = "4711"
 
 // arrived is a request as a server on 127.0.0.1:4711 sees it.
 func arrived(host string, header map[string][]string) *http.Request {
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+host+"/", http.NoBody)
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "http://"+host+"/", http.NoBody)
 	addr := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4711}
 	r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, addr))
 	for name, values := range header {

@@ -26,6 +26,8 @@ type Model struct {
 	Drops bool
 	// NoTools makes the wires that have words for it (Ollama) refuse tools.
 	NoTools bool
+	// Lies makes a model that drops pictures count their tokens all the same.
+	Lies bool
 	// Refusal replaces the wire's own refusal of a picture, to play another provider.
 	Refusal Refusal
 }

@@ -93,7 +93,7 @@ func (a *asked) tokens(r Reply) (in, out, cached int64) {
 	if a.drops { // not even the JSON around a picture came to who counts
 		in = int64(a.words()/charsPerToken) + 1
 	}
-	for _, p := range a.turn.Pictures {
+	for _, p := range append(slices.Clone(a.turn.Pictures), a.charged...) {
 		in += int64(p.Width * p.Height / pixelsPerToken)
 	}
 	said := len(r.Text) + len(r.Reasoning)

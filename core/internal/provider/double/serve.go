@@ -31,8 +31,9 @@ type asked struct {
 	turn         Turn
 	stream       bool
 	includeUsage bool
-	base64       int  // bytes of the body that are pictures
-	drops        bool // the model is one that loses pictures
+	base64       int       // bytes of the body that are pictures
+	drops        bool      // the model is one that loses pictures
+	charged      []Picture // that it lost and counts
 }
 
 // event is one server-sent event.
@@ -91,8 +92,11 @@ func (s *Server) judge(w wire, r *http.Request, rec *Record, body []byte) (*aske
 	if t, ok := w.(toolless); ok && model.NoTools && len(a.turn.Tools) > 0 {
 		return nil, t.noTools(a.turn.Model)
 	}
-	a.drops = model.Drops
+	a.drops = model.Drops && !model.Lies
 	if !model.Sees {
+		if model.Lies {
+			a.charged = a.turn.Pictures
+		}
 		a.drop()
 	}
 	a.turn.N, a.turn.Wire, a.turn.Body, a.turn.Header = rec.N, w.name(), body, rec.Header
