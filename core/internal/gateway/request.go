@@ -48,6 +48,7 @@ type slot struct {
 	unanswered bool // of the turn that has no answer yet
 	aged       bool
 	pixels     bool
+	foreign    bool   // it came with the request: nobody has looked yet whether it is a picture
 	fitted     bool   // it is another picture than the one that came
 	why        string // when not: for the model
 	packed     bool   // the request's limits say so; why is a packing.Reason
@@ -268,7 +269,7 @@ func (g *Gateway) fill(slots []slot, on attemptOn, s strain) error {
 			p.pixels = true
 		}
 		if len(p.picture.Bytes) > 0 { // of a request that came whole
-			p.data = p.picture.Bytes
+			p.data, p.foreign = p.picture.Bytes, true
 			continue
 		}
 		data, err := g.album.Blob(p.picture.SHA256)
@@ -300,6 +301,9 @@ func (g *Gateway) limitsOf(on attemptOn, s strain) packing.Limits {
 
 // squeeze makes the pictures fit into the request.
 func (g *Gateway) squeeze(ctx context.Context, slots []slot, text int, l packing.Limits, keep int) error {
+	if err := g.inspect(ctx, slots); err != nil {
+		return err
+	}
 	for range packRounds {
 		var open []*slot
 		var facts []packing.Picture
@@ -336,6 +340,28 @@ func (g *Gateway) squeeze(ctx context.Context, slots []slot, text int, l packing
 		if !changed {
 			return nil
 		}
+	}
+	return nil
+}
+
+// inspect has pictures decoded that came with the request: what they are is said by their
+// bytes, not by who sent them, and one that is none becomes words.
+func (g *Gateway) inspect(ctx context.Context, slots []slot) error {
+	for i := range slots {
+		p := &slots[i]
+		if !p.pixels || !p.foreign {
+			continue
+		}
+		pic, err := g.fit(ctx, p.data, p.picture.View.Path, vision.Fit{})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			p.pixels, p.why = false, unreadableReason
+			continue
+		}
+		p.fitted = pic.SHA256 != p.picture.SHA256 || pic.MediaType != p.picture.MediaType
+		p.picture.Picture = pic
 	}
 	return nil
 }
