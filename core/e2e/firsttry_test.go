@@ -67,6 +67,7 @@ type oneModel struct {
 func (o *oneModel) Model(ref catalog.Ref) (catalog.Model, bool) {
 	return catalog.Model{Ref: ref, Provider: o.wire.name, ID: "sees", Chat: true, Tools: true, TakesPictures: true, Sight: vision.Answer{Sight: vision.Sees, Source: vision.Configured}}, true
 }
+
 func (o *oneModel) Client(context.Context, catalog.Ref) (provider.Client, error) {
 	return o.client, nil
 }

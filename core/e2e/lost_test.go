@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,9 +28,7 @@ func lossy(t *testing.T, models map[string]double.Model, rows, ladder string) *w
 	t.Helper()
 	l := mixed()
 	l.review = false
-	for id, m := range models {
-		l.models[id] = m
-	}
+	maps.Copy(l.models, models)
 	l.ladder = ladder
 	w := newWorld(t, l, paintsPage()).smallRepo()
 	w.write(filepath.Join(w.repo, "ref", "page.png"), string(drawing(t, 900, 600)))

@@ -15,8 +15,9 @@ import (
 const port = "4711"
 
 // arrived is a request as a server on 127.0.0.1:4711 sees it.
-func arrived(host string, header map[string][]string) *http.Request {
-	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "http://"+host+"/", http.NoBody)
+func arrived(t *testing.T, host string, header map[string][]string) *http.Request {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+host+"/", http.NoBody)
 	addr := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4711}
 	r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, addr))
 	for name, values := range header {
@@ -82,7 +83,7 @@ func TestWhoIsAdmitted(t *testing.T) {
 		{"a page that a browser calls cross-site", here, with(bearer("key-of-a"), "Sec-Fetch-Site", "cross-site"), "", "", ErrPage},
 		{"a request that nobody's page made", here, with(bearer("key-of-a"), "Sec-Fetch-Site", "none"), "", "a", nil},
 	} {
-		name, err := NewGuard(keys("a", "b"), c.extra).Admit(arrived(c.host, c.header))
+		name, err := NewGuard(keys("a", "b"), c.extra).Admit(arrived(t, c.host, c.header))
 		if name != c.name || !errors.Is(err, c.err) {
 			t.Errorf("%s: %q, %v; want %q, %v", c.why, name, err, c.name, c.err)
 		}
@@ -105,7 +106,7 @@ func TestAnEmptyKeyAndNoKeyLetNobodyIn(t *testing.T) {
 		"a hash that is absent": NewGuard(map[string]Hash{"a": {}}, "X-Api-Key"),
 	} {
 		for _, header := range []map[string][]string{bearer(""), {"X-Api-Key": {""}}, nil} {
-			if name, err := g.Admit(arrived("127.0.0.1:"+port, header)); !errors.Is(err, ErrKey) {
+			if name, err := g.Admit(arrived(t, "127.0.0.1:"+port, header)); !errors.Is(err, ErrKey) {
 				t.Errorf("%s: %q was let in, %v", why, name, err)
 			}
 		}
@@ -118,7 +119,7 @@ func TestKeysAreReplacedWhileRequestsArrive(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 100 {
-				if name, err := g.Admit(arrived("127.0.0.1:"+port, bearer("key-of-a"))); name != "a" || err != nil {
+				if name, err := g.Admit(arrived(t, "127.0.0.1:"+port, bearer("key-of-a"))); name != "a" || err != nil {
 					t.Errorf("%q, %v", name, err)
 				}
 				g.Replace(keys("a", "b"))
@@ -127,7 +128,7 @@ func TestKeysAreReplacedWhileRequestsArrive(t *testing.T) {
 	}
 	all.Wait()
 	g.Replace(keys("b"))
-	if _, err := g.Admit(arrived("127.0.0.1:"+port, bearer("key-of-a"))); !errors.Is(err, ErrKey) {
+	if _, err := g.Admit(arrived(t, "127.0.0.1:"+port, bearer("key-of-a"))); !errors.Is(err, ErrKey) {
 		t.Errorf("a key that was taken away: %v", err)
 	}
 }

@@ -7,7 +7,7 @@ const (
 	// maxDepth of nested values: the JSON Schema of a tool is the deepest part of real
 	// requests and stays under thirty.
 	maxDepth = 256
-	// maxValues bounds the memory that a request of many tiny values takes: a node is 28
+	// maxValues bounds the memory that a request of many tiny values takes: a node is 32
 	// bytes, and a dialogue of a whole day has some ten thousand of them.
 	maxValues = 1 << 20
 	// maxPictures of one request: the most that a provider takes is 3000 (Gemini's guide,

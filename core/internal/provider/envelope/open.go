@@ -18,7 +18,7 @@ const (
 )
 
 // Fault is what is wrong with a request, for the program that sent it.
-type Fault struct {
+type Fault struct { //nolint:errname // it is the program's fault, as provider.Error is the provider's error
 	Status int    // HTTP
 	Words  string // what is wrong and what to do
 	Field  string // the field that is at fault, as a JSON path; empty: the whole body

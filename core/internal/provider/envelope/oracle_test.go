@@ -13,8 +13,6 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider"
 )
 
-func int64p(n int64) *int64 { return &n }
-
 // script is what the model behind a desk answers.
 type script struct {
 	resp   provider.Response
@@ -109,7 +107,7 @@ var full = script{
 			{Kind: provider.PartCall, Call: &provider.Call{ID: "call_2", Name: "stop"}},
 		}},
 		Stop:  provider.StopCalls,
-		Usage: provider.Usage{TokensIn: int64p(100), TokensOut: int64p(20), TokensCached: int64p(60)},
+		Usage: provider.Usage{TokensIn: new(int64(100)), TokensOut: new(int64(20)), TokensCached: new(int64(60))},
 	},
 }
 

@@ -75,11 +75,12 @@ func (a *Answer) messagesDone(resp provider.Response) {
 
 // blockOf writes a part as a content block.
 func blockOf(p provider.Part) obj {
-	switch {
-	case p.Kind == provider.PartText:
+	switch p.Kind {
+	case provider.PartText:
 		return obj{"type": "text", "text": p.Text}
-	case p.Kind == provider.PartCall:
-		return obj{"type": "tool_use", "id": p.Call.ID, "name": p.Call.Name, "input": json.RawMessage(args(p.Call))}
+	case provider.PartCall:
+		return obj{"type": "tool_use", "id": p.Call.ID, "name": p.Call.Name, "input": arguments(args(p.Call))}
+	default: // reasoning
 	}
 	if data, ok := strings.CutPrefix(p.Signature, redactedMark); ok {
 		return obj{"type": "redacted_thinking", "data": data}
