@@ -33,6 +33,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider/ollama"
 	"github.com/relo-dev/relo/core/internal/provider/packing"
 	"github.com/relo-dev/relo/core/internal/provider/probe"
+	"github.com/relo-dev/relo/core/internal/provider/responses"
 	"github.com/relo-dev/relo/core/internal/record"
 	"github.com/relo-dev/relo/core/internal/secret"
 	"github.com/relo-dev/relo/core/internal/traffic"
@@ -48,6 +49,7 @@ type wireUnderTest struct {
 var allWires = []wireUnderTest{
 	{"chat", "openai", func(o exchange.Options) (*exchange.Client, error) { return chat.NewAs(o, "openai"), nil }},
 	{"anthropic", "anthropic", func(o exchange.Options) (*exchange.Client, error) { return anthropic.New(o), nil }},
+	{"responses", "openai-responses", func(o exchange.Options) (*exchange.Client, error) { return responses.New(o), nil }},
 	{"bedrock", "bedrock", func(o exchange.Options) (*exchange.Client, error) {
 		return bedrock.New(o, bedrock.AWS{Region: "eu-central-1", Getenv: func(string) string { return "" }})
 	}},

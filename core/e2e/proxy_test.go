@@ -270,14 +270,18 @@ func TestProgramsCallModelsThroughTheProxy(t *testing.T) {
 // checkProxyRecord holds the receipts and the ledger against what the double got.
 func (p *proxied) checkProxyRecord(t *testing.T) {
 	t.Helper()
-	var got struct {
-		Receipts []struct{ How, Model, SHA256 string }
-	}
-	p.get(t, "/v1/relo/receipts", &got)
 	how := map[string]int{}
-	for _, r := range got.Receipts {
-		how[r.How]++
-	}
+	p.wait("the receipts are noted", func() bool { // the last answer's a moment after it was handed over
+		var got struct {
+			Receipts []struct{ How, Model, SHA256 string }
+		}
+		p.get(t, "/v1/relo/receipts", &got)
+		clear(how)
+		for _, r := range got.Receipts {
+			how[r.How]++
+		}
+		return len(got.Receipts) == 30
+	})
 	if how["pixels"] != 12 || how["described"] != 18 { // of 3 programs, streaming or not, 2 models that see and 3 that do not
 		t.Errorf("receipts %v", how)
 	}

@@ -68,7 +68,11 @@ func TestARefusedPictureIsLearnedShownAndForgotten(t *testing.T) {
 		case *job.UsageBody:
 			ids = append(ids, b.Request)
 		case *job.Routed:
-			if e.Model != "open/big" || b.Sight != vision.Sees || b.SightSource != vision.Configured {
+			want := "open/big"
+			if blinded != nil {
+				want = "anth/chief" // the task goes on at once where it is seen
+			}
+			if e.Model != want || b.Sight != vision.Sees || b.SightSource != vision.Configured {
 				t.Errorf("routed to %s, %s by %s", e.Model, b.Sight, b.SightSource)
 			}
 		}

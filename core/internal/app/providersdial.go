@@ -19,6 +19,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider/discovery"
 	"github.com/relo-dev/relo/core/internal/provider/exchange"
 	"github.com/relo-dev/relo/core/internal/provider/ollama"
+	"github.com/relo-dev/relo/core/internal/provider/responses"
 )
 
 // keysOf is where the references of a config lead on this machine.
@@ -63,6 +64,8 @@ func dialProvider(ctx context.Context, keys config.Keys, name string, p config.P
 		return chat.NewAs(o, p.API), nil
 	case "ollama":
 		return ollama.NewSized(o, func(model string) int { return p.Models[model].Context }), nil
+	case "openai-responses":
+		return responses.New(o), nil
 	case "bedrock":
 		client, err := bedrock.New(o, bedrock.AWS{Region: p.Region, Profile: p.Profile, Getenv: keys.Getenv})
 		if err != nil {

@@ -13,6 +13,7 @@ var wires = []struct {
 	{messagesWire{}, []string{"/v1/messages"}},
 	{ollamaWire{}, []string{"/api/chat", "/v1/api/chat"}},
 	{bedrockWire{}, bedrockPaths},
+	{responsesWire{}, []string{"/v1/responses"}},
 }
 
 // framer says how a wire's events are written.

@@ -290,6 +290,8 @@ func oneDocument(t *testing.T, w Wire) {
 			`{"type":"tool_use","id":"c1","name":"read","input":{"path":"a"}}],"stop_reason":"tool_use","usage":{"input_tokens":5,"output_tokens":2}}`,
 		double.WireOllama: `{"model":"x","message":{"role":"assistant","content":"hi","tool_calls":[{"function":{"name":"read","arguments":{"path":"a"}}}]},` +
 			`"done_reason":"stop","done":true,"prompt_eval_count":5,"eval_count":2}`,
+		double.WireResponses: `{"id":"x1","object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]},` +
+			`{"type":"function_call","call_id":"c1","name":"read","arguments":"{\"path\":\"a\"}","status":"completed"}],"usage":{"input_tokens":5,"output_tokens":2}}`,
 		double.WireBedrock: `{"output":{"message":{"role":"assistant","content":[{"text":"hi"},` +
 			`{"toolUse":{"toolUseId":"c1","name":"read","input":{"path":"a"}}}]}},"stopReason":"tool_use","usage":{"inputTokens":5,"outputTokens":2}}`,
 	}
