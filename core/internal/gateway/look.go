@@ -66,6 +66,9 @@ func (g *Gateway) wordsKey(private bool, asker catalog.Ref, sha, question string
 func (g *Gateway) lookAt(ctx context.Context, l traffic.Look, chain []catalog.Ref, private bool) (said, *float64, error) {
 	system, before := prompt.Look(l.Question)
 	p := l.Picture
+	if _, err := g.album.Blob(p.SHA256); err == nil {
+		p.Bytes = nil // it was prepared, and is at hand
+	}
 	p.View = vision.View{ID: "look:" + job.NewID(), Path: p.View.Path, Role: vision.Other, Region: p.View.Region, Source: p.View.Source}
 	call := traffic.Call{
 		Job: l.Job, Task: l.Task, Attempt: l.Attempt, Traffic: job.TrafficVision, Private: private, Budget: l.Budget, Rules: l.Rules,

@@ -139,10 +139,11 @@ func (r *responsesReader) item(i int, it responsesItem) {
 			Role: "tool", Text: text, Pictures: pictures, ResultOf: r.names[it.CallID], ResultID: it.CallID, IsError: looksFailed(text),
 		})
 	case "reasoning":
-		said := ""
+		var summary strings.Builder
 		for _, s := range it.Summary {
-			said += s.Text
+			summary.WriteString(s.Text)
 		}
+		said := summary.String()
 		// What it is given back must be what it gave: "could not be verified" is its word.
 		if it.Encrypted != sign(said) {
 			r.note(invalidCode("invalid_encrypted_content", "input", "The encrypted content for item "+it.ID+" could not be verified."))
