@@ -30,6 +30,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider/chat"
 	"github.com/relo-dev/relo/core/internal/provider/double"
 	"github.com/relo-dev/relo/core/internal/provider/exchange"
+	"github.com/relo-dev/relo/core/internal/provider/gemini"
 	"github.com/relo-dev/relo/core/internal/provider/ollama"
 	"github.com/relo-dev/relo/core/internal/provider/packing"
 	"github.com/relo-dev/relo/core/internal/provider/probe"
@@ -50,6 +51,7 @@ var allWires = []wireUnderTest{
 	{"chat", "openai", func(o exchange.Options) (*exchange.Client, error) { return chat.NewAs(o, "openai"), nil }},
 	{"anthropic", "anthropic", func(o exchange.Options) (*exchange.Client, error) { return anthropic.New(o), nil }},
 	{"responses", "openai-responses", func(o exchange.Options) (*exchange.Client, error) { return responses.New(o), nil }},
+	{"gemini", "gemini", func(o exchange.Options) (*exchange.Client, error) { return gemini.New(o), nil }},
 	{"bedrock", "bedrock", func(o exchange.Options) (*exchange.Client, error) {
 		return bedrock.New(o, bedrock.AWS{Region: "eu-central-1", Getenv: func(string) string { return "" }})
 	}},

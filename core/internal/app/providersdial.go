@@ -18,6 +18,7 @@ import (
 	"github.com/relo-dev/relo/core/internal/provider/chat"
 	"github.com/relo-dev/relo/core/internal/provider/discovery"
 	"github.com/relo-dev/relo/core/internal/provider/exchange"
+	"github.com/relo-dev/relo/core/internal/provider/gemini"
 	"github.com/relo-dev/relo/core/internal/provider/ollama"
 	"github.com/relo-dev/relo/core/internal/provider/responses"
 )
@@ -64,6 +65,8 @@ func dialProvider(ctx context.Context, keys config.Keys, name string, p config.P
 		return chat.NewAs(o, p.API), nil
 	case "ollama":
 		return ollama.NewSized(o, func(model string) int { return p.Models[model].Context }), nil
+	case "gemini":
+		return gemini.New(o), nil
 	case "openai-responses":
 		return responses.New(o), nil
 	case "bedrock":

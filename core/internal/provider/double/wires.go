@@ -14,6 +14,7 @@ var wires = []struct {
 	{ollamaWire{}, []string{"/api/chat", "/v1/api/chat"}},
 	{bedrockWire{}, bedrockPaths},
 	{responsesWire{}, []string{"/v1/responses"}},
+	{geminiWire{}, geminiPaths},
 }
 
 // framer says how a wire's events are written.

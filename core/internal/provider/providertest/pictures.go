@@ -61,7 +61,7 @@ func look(t *testing.T, w Wire, r provider.Request, want ...provider.Picture) do
 }
 
 // insidePlace is after the text of the first result, whatever a wire calls a result.
-var insidePlace = regexp.MustCompile(`\]\.content\[0\]\.(\w+\.)?content\[1\]$|^input\[\d+\]\.output\[1\]$`)
+var insidePlace = regexp.MustCompile(`\]\.content\[0\]\.(\w+\.)?content\[1\]$|^input\[\d+\]\.output\[1\]$|\.functionResponse\.parts\[0\]$`)
 
 func personPicture(t *testing.T, w Wire) {
 	p := draw(t, "shots/menu.png", 1)
