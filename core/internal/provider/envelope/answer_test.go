@@ -3,6 +3,7 @@ package envelope
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -106,7 +107,7 @@ func TestRelosOwnWiresReadTheStreams(t *testing.T) {
 			events := httpwire.NewEvents(bytes.NewReader(streamed(t, e, r)), 0)
 			for {
 				event, err := events.Next()
-				if err == io.EOF {
+				if errors.Is(err, io.EOF) {
 					break
 				}
 				if err != nil {
