@@ -17,6 +17,7 @@ type Answer struct {
 	id      string
 	created int64
 	names   map[string]called
+	foreign bool
 
 	text   strings.Builder // sent so far
 	out    bytes.Buffer
@@ -34,6 +35,10 @@ type Answer struct {
 func NewAnswer(e *Envelope, id string, created int64) *Answer {
 	return &Answer{e: e, id: id, created: created, names: e.names(), status: "completed"}
 }
+
+// Foreign says that a model behind another wire answers: what only that can read (signatures of thoughts) is marked,
+// so that it is known when it comes back. Request takes the mark off again.
+func (a *Answer) Foreign() { a.foreign = true }
 
 // Delta gives a piece of streaming text.
 func (a *Answer) Delta(text string) []byte {

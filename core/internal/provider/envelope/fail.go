@@ -120,7 +120,9 @@ func (a *Answer) FailEvent(kind provider.Kind, words string) []byte {
 			code = "server_error"
 		}
 		a.begin()
-		a.say("error", obj{"code": code, "message": words, "param": nil})
+		// OpenAI's reference has the fields flat, its API nests them (vercel/ai#16021): both are
+		// written, since clients look for either.
+		a.say("error", obj{"code": code, "message": words, "param": nil, "error": obj{"type": word, "code": code, "message": words, "param": nil}})
 		failed := a.response("failed")
 		failed["error"] = obj{"code": code, "message": words}
 		a.say("response.failed", obj{"response": failed})

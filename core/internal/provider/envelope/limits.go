@@ -10,8 +10,8 @@ const (
 	// maxValues bounds the memory that a request of many tiny values takes: a node is 32
 	// bytes, and a dialogue of a whole day has some ten thousand of them.
 	maxValues = 1 << 20
-	// maxPictures of one request: the most that a provider takes is 3000 (Gemini's guide,
-	// "Image understanding"); more is no dialogue.
+	// maxPictures of one request: the most that a provider takes is 3000 (Vertex AI's
+	// documentation, "Image understanding"); more is no dialogue.
 	maxPictures = 4096
 	// fewKeys is up to how many keys an object's doubled ones are looked for without a map.
 	fewKeys = 16

@@ -136,8 +136,19 @@ func TestOpenAIsClientReadsAFailureInsideOfAStream(t *testing.T) {
 	if e, ok := errors.AsType[*ssestream.StreamError](stream.Err()); !ok || !strings.Contains(e.Message, s.words) || text != "half" {
 		t.Errorf("%q, %v", text, stream.Err())
 	}
-	var kinds []string
 	events := client.Responses.NewStreaming(t.Context(), responsesParams(t))
+	text = ""
+	for events.Next() {
+		if e := events.Current(); e.Type == "response.output_text.delta" {
+			text += e.Delta
+		}
+	}
+	if e, ok := errors.AsType[*ssestream.StreamError](events.Err()); !ok || !strings.Contains(e.Message, s.words) || text != "half" {
+		t.Errorf("%q, %v", text, events.Err())
+	}
+	// A client that wants the events gets both: the error and the response that failed.
+	var kinds []string
+	events = client.Responses.NewStreaming(t.Context(), responsesParams(t)).WithEventsMode()
 	for events.Next() {
 		e := events.Current()
 		if kinds = append(kinds, e.Type); e.Type == "response.failed" && (e.Response.Error.Message != s.words || e.Response.Status != "failed") {

@@ -31,8 +31,8 @@ func (s *Spot) readURL(v value) {
 	scheme, rest, ok := bytes.Cut(all, []byte(":"))
 	switch {
 	case !ok:
-		// Local servers take bare base64 in the place of a URL (Ollama's and LM Studio's
-		// OpenAI endpoints); a word that is none is no picture.
+		// Some local servers want bare base64 in the place of a URL
+		// (lmstudio-ai/lmstudio-bug-tracker#1752); a word that is none is no picture.
 		if s.readBase64(all); s.Data != nil && sniff(s.Data) == "" {
 			s.Data = nil
 		}

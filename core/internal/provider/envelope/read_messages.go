@@ -76,10 +76,10 @@ func (t *reading) block(part value, kind, field string) (provider.Part, bool, er
 	case "text":
 		return provider.Text(part.at("text").text()), !part.at("text").empty(), nil
 	case "thinking":
-		p := provider.Part{Kind: provider.PartReasoning, Text: part.at("thinking").text(), Signature: part.at("signature").text()}
+		p := provider.Part{Kind: provider.PartReasoning, Text: part.at("thinking").text(), Signature: unmarked(part.at("signature").text())}
 		return p, p.Text != "" || p.Signature != "", nil
 	case "redacted_thinking":
-		return provider.Part{Kind: provider.PartReasoning, Signature: redactedMark + part.at("data").text()}, true, nil
+		return provider.Part{Kind: provider.PartReasoning, Signature: redactedMark + unmarked(part.at("data").text())}, true, nil
 	case "tool_use":
 		p, err := t.call(part.at("id").text(), part.at("name").text(), field, textOrObject(part.at("input")))
 		return p, err == nil, err

@@ -151,7 +151,7 @@ func (t *reading) reasoning(item value) {
 			break // the content says at length what the summary says
 		}
 	}
-	p := provider.Part{Kind: provider.PartReasoning, Text: strings.Join(texts, "\n\n"), Signature: item.at("encrypted_content").text()}
+	p := provider.Part{Kind: provider.PartReasoning, Text: strings.Join(texts, "\n\n"), Signature: unmarked(item.at("encrypted_content").text())}
 	if p.Text != "" || p.Signature != "" {
 		t.add(provider.RoleAssistant, p)
 	}

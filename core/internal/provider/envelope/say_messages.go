@@ -59,7 +59,7 @@ func (a *Answer) messagesDone(resp provider.Response) {
 			continue
 		}
 		closeText()
-		begun, pieces := started(blockOf(p))
+		begun, pieces := started(a.blockOf(p))
 		a.blockStart(begun)
 		for _, piece := range pieces {
 			a.blockDelta(piece)
@@ -74,7 +74,7 @@ func (a *Answer) messagesDone(resp provider.Response) {
 }
 
 // blockOf writes a part as a content block.
-func blockOf(p provider.Part) obj {
+func (a *Answer) blockOf(p provider.Part) obj {
 	switch p.Kind {
 	case provider.PartText:
 		return obj{"type": "text", "text": p.Text}
@@ -83,9 +83,9 @@ func blockOf(p provider.Part) obj {
 	default: // reasoning
 	}
 	if data, ok := strings.CutPrefix(p.Signature, redactedMark); ok {
-		return obj{"type": "redacted_thinking", "data": data}
+		return obj{"type": "redacted_thinking", "data": a.signature(provider.Part{Signature: data})}
 	}
-	return obj{"type": "thinking", "thinking": p.Text, "signature": p.Signature}
+	return obj{"type": "thinking", "thinking": p.Text, "signature": a.signature(p)}
 }
 
 // started takes a block apart into how it begins and the pieces that follow.
@@ -109,7 +109,7 @@ func started(block obj) (begun obj, pieces []obj) {
 func (a *Answer) messagesWhole(resp provider.Response) obj {
 	content := []any{}
 	for _, p := range a.left(resp) {
-		content = append(content, blockOf(p))
+		content = append(content, a.blockOf(p))
 	}
 	return a.message(content, messagesStop(resp), resp.Usage)
 }

@@ -106,8 +106,8 @@ func (a *Answer) finalResponse(resp provider.Response) obj {
 		r["incomplete_details"] = obj{"reason": why}
 	}
 	u := resp.Usage
-	// Unknown is written as 0: clients refuse a last event without a usage (the AI SDK's
-	// schema of this event demands it).
+	// Unknown is written as 0: clients refuse a last event without a usage (vercel/ai,
+	// openai-responses-api.ts: the schema of this event demands it).
 	r["usage"] = obj{
 		"input_tokens": count(u.TokensIn), "output_tokens": count(u.TokensOut), "total_tokens": count(u.TokensIn) + count(u.TokensOut),
 		"input_tokens_details": obj{"cached_tokens": count(u.TokensCached)}, "output_tokens_details": obj{"reasoning_tokens": 0},
@@ -120,8 +120,8 @@ func (a *Answer) reasoningItem(p provider.Part) obj {
 	if p.Text != "" {
 		item["summary"] = []any{obj{"type": "summary_text", "text": p.Text}}
 	}
-	if p.Signature != "" {
-		item["encrypted_content"] = p.Signature
+	if signature := a.signature(p); signature != "" {
+		item["encrypted_content"] = signature
 	}
 	return item
 }

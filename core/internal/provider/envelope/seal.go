@@ -1,10 +1,8 @@
 package envelope
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,6 +19,9 @@ var ErrChange = errors.New("the picture cannot be changed")
 type Changes struct {
 	Model    string         // in the place of the model's id; empty: it stays
 	Pictures map[int]Change // by Spot.Index
+	// NoForeign leaves out the thoughts that other wires' models gave (Answer.Foreign), and on
+	// Anthropic's wire those without a signature: its provider refuses them, and then every later request of the dialogue.
+	NoForeign bool
 }
 
 // Change puts another picture or, when Picture is nil, words in a picture's place.
@@ -42,6 +43,9 @@ func (e *Envelope) Seal(c Changes) (body []byte, receipts []provider.Receipt, er
 	var all []splice
 	if c.Model != "" {
 		all = append(all, over(e.doc.root().at("model"), quote(c.Model)))
+	}
+	if c.NoForeign {
+		all = append(all, e.foreign()...)
 	}
 	for i := range c.Pictures {
 		if i < 0 || i >= len(e.spots) {
@@ -143,12 +147,4 @@ func (m mark) words(text string) splice {
 }
 
 // quote writes a JSON string, < and & as they are.
-func quote(text string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(text) != nil {
-		return []byte(`""`) // cannot be: every string can be written
-	}
-	return bytes.TrimRight(b.Bytes(), "\n")
-}
+func quote(text string) []byte { return encoded(text) }

@@ -222,6 +222,8 @@ func FuzzOpen(f *testing.F) {
 		f.Add(string(c.wire), []byte(filled(f, c.body)))
 	}
 	f.Add("chat", []byte(`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lGODlhAQABAAAAACw="}}]}]}`))
+	f.Add("messages", []byte(`{"model":"m","messages":[{"role":"assistant","content":[{"type":"thinking","signature":"relo.","content":[{"type":"image","image":"data:,x"}]},{"type":"text","text":"t"},{"type":"redacted_thinking","data":"relo.x"}]}]}`))
+	f.Add("responses", []byte(`{"model":"m","input":[{"type":"reasoning","encrypted_content":"relo.","content":[{"type":"input_image","image_url":"data:,x"}]},{"role":"user","content":"hi"}]}`))
 	f.Add("responses", []byte(`{"model":"m","input":"hi","tools":[{"type":"namespace","name":"n","tools":[{"type":"custom","name":"c"}]}]}`))
 	f.Fuzz(func(t *testing.T, wire string, body []byte) {
 		e, err := Open(Wire(wire), body)
@@ -247,6 +249,10 @@ func FuzzOpen(f *testing.F) {
 		}
 		if _, err := Open(Wire(wire), changed); err != nil {
 			t.Errorf("%q cannot be opened: %v", changed, err)
+		}
+		c.NoForeign = true
+		if fewer, _, err := e.Seal(c); err != nil || !json.Valid(bytes.TrimPrefix(fewer, []byte("\xef\xbb\xbf"))) {
+			t.Errorf("%v: %q became %q", err, body, fewer)
 		}
 		if r, err := e.Request(); err == nil {
 			NewAnswer(e, "x", 1).Done(provider.Response{Message: provider.Message{Parts: r.Messages[0].Parts}})

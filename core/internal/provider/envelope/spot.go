@@ -111,6 +111,9 @@ func (e *Envelope) findItems(root value) error {
 	}
 	for i, item := range root.at("input").items() {
 		kind := item.at("type").text()
+		if kind == "reasoning" {
+			continue // may be left out as a whole
+		}
 		s := seat{place: fmt.Sprintf("input[%d]", i), tool: strings.HasSuffix(kind, "_output"), unanswered: i > last, text: "input_text"}
 		if item.at("role").text() == "assistant" {
 			s.text = "output_text"
@@ -167,6 +170,9 @@ func (e *Envelope) findPart(part value, s seat) error {
 		return nil
 	}
 	kind := part.at("type").text()
+	if strings.HasSuffix(kind, "thinking") {
+		return nil // may be left out as a whole; it holds no parts
+	}
 	if m, ok := pictureIn(kind, part); ok {
 		return e.add(m, s)
 	}
