@@ -43,6 +43,9 @@ func (p *Proxy) call(w http.ResponseWriter, r *http.Request, wire envelope.Wire)
 	name, _ := r.Context().Value(who{}).(string)
 	budget, rules := p.o.Book.Rules()
 	d := newDelivery(w, r, e, m.Ref, p.o.Now())
+	if !direct {
+		d.answer.Foreign()
+	}
 	ctx, stop := d.keepAlive(r.Context())
 	answer, err := p.o.Models.Call(ctx, traffic.Call{
 		Attempt: "proxy/" + name + "/" + conversation(request), Traffic: job.TrafficConversation, Chain: []catalog.Ref{m.Ref},
@@ -117,7 +120,7 @@ func (d *delivery) Wire() string { return wireNames[d.e.Wire] }
 
 // Seal gives the program's own body with the changes; their places are the views' ids.
 func (d *delivery) Seal(model string, pictures map[string]traffic.Replacement) ([]byte, []provider.Receipt, error) {
-	c := envelope.Changes{Model: model, Pictures: map[int]envelope.Change{}}
+	c := envelope.Changes{Model: model, Pictures: map[int]envelope.Change{}, NoForeign: true}
 	for _, s := range d.e.Pictures() {
 		if x, ok := pictures[s.Place]; ok {
 			c.Pictures[s.Index] = envelope.Change{Picture: x.Picture, Words: x.Words}
