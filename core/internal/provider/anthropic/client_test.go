@@ -11,11 +11,15 @@ import (
 	"github.com/relo-dev/relo/core/internal/secret"
 )
 
-func TestDialogues(t *testing.T) {
-	providertest.Run(t, providertest.Wire{
+func wire() providertest.Wire {
+	return providertest.Wire{
 		Name: double.WireAnthropic, Inside: true,
 		New: func(baseURL string, key secret.Value, idle time.Duration) provider.Client {
 			return anthropic.New(anthropic.Options{Provider: "played", BaseURL: baseURL, Key: key, Idle: idle})
 		},
-	})
+	}
 }
+
+func TestDialogues(t *testing.T) { providertest.Run(t, wire()) }
+
+func TestDamagedReplies(t *testing.T) { providertest.RunDamage(t, wire()) }

@@ -45,3 +45,5 @@ func wire(t *testing.T) providertest.Wire {
 }
 
 func TestDialogues(t *testing.T) { providertest.Run(t, wire(t)) }
+
+func TestDamagedReplies(t *testing.T) { providertest.RunDamage(t, wire(t)) }

@@ -12,18 +12,22 @@ import (
 	"github.com/relo-dev/relo/core/internal/secret"
 )
 
-func TestDialogues(t *testing.T) {
-	for _, kind := range []string{"", "mistral", "moonshot", "openrouter"} {
-		t.Run("of "+kind, func(t *testing.T) {
-			providertest.Run(t, providertest.Wire{
-				Name: double.WireChat,
-				New: func(baseURL string, key secret.Value, idle time.Duration) provider.Client {
-					return chat.NewAs(chat.Options{Provider: "played", BaseURL: baseURL, Key: key, Idle: idle}, kind)
-				},
-			})
-		})
+func wireOf(kind string) providertest.Wire {
+	return providertest.Wire{
+		Name: double.WireChat,
+		New: func(baseURL string, key secret.Value, idle time.Duration) provider.Client {
+			return chat.NewAs(chat.Options{Provider: "played", BaseURL: baseURL, Key: key, Idle: idle}, kind)
+		},
 	}
 }
+
+func TestDialogues(t *testing.T) {
+	for _, kind := range []string{"", "mistral", "moonshot", "openrouter"} {
+		t.Run("of "+kind, func(t *testing.T) { providertest.Run(t, wireOf(kind)) })
+	}
+}
+
+func TestDamagedReplies(t *testing.T) { providertest.RunDamage(t, wireOf("")) }
 
 // Some need a header that only one request in many has.
 func TestHeadersOfADialect(t *testing.T) {

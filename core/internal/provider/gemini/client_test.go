@@ -23,14 +23,18 @@ import (
 	"github.com/relo-dev/relo/core/internal/vision"
 )
 
-func TestDialogues(t *testing.T) {
-	providertest.Run(t, providertest.Wire{
+func wire() providertest.Wire {
+	return providertest.Wire{
 		Name: double.WireGemini,
 		New: func(baseURL string, key secret.Value, idle time.Duration) provider.Client {
 			return New(Options{Provider: "double", BaseURL: baseURL, Key: key, Idle: idle})
 		},
-	})
+	}
 }
+
+func TestDialogues(t *testing.T) { providertest.Run(t, wire()) }
+
+func TestDamagedReplies(t *testing.T) { providertest.RunDamage(t, wire()) }
 
 func TestTheEndpointIsFound(t *testing.T) {
 	for in, want := range map[[2]string]string{

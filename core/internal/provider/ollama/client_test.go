@@ -13,8 +13,8 @@ import (
 	"github.com/relo-dev/relo/core/internal/secret"
 )
 
-func TestDialogues(t *testing.T) {
-	providertest.Run(t, providertest.Wire{
+func wire() providertest.Wire {
+	return providertest.Wire{
 		Name: double.WireOllama, Lines: true, BlindStatus: http.StatusInternalServerError,
 		New: func(baseURL string, key secret.Value, idle time.Duration) provider.Client {
 			return ollama.New(exchange.Options{Provider: "played", BaseURL: baseURL, Key: key, Idle: idle})
@@ -24,5 +24,9 @@ func TestDialogues(t *testing.T) {
 			providertest.LackCode:      "an error is words alone: Ollama's documentation, Errors",
 			providertest.LackBeats:     "it is silent until the model says something: Ollama's documentation, Streaming",
 		},
-	})
+	}
 }
+
+func TestDialogues(t *testing.T) { providertest.Run(t, wire()) }
+
+func TestDamagedReplies(t *testing.T) { providertest.RunDamage(t, wire()) }
