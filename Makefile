@@ -81,7 +81,7 @@ e2e: ## whole-program tests only
 
 # One package after the other, so that nothing is installed twice at once.
 e2e-clients: ## the MCP suite and other agents' programs against relo mcp (npm and a network)
-	RELO_E2E_CLIENTS=1 $(GO) run ./core/cmd/loudtest -count=1 -p 1 -timeout 20m -run 'TestConformance|TestPicturesReachAModel' ./core/internal/hub ./core/e2e
+	RELO_E2E_CLIENTS=1 $(GO) run ./core/cmd/loudtest -count=1 -p 1 -timeout 20m -run 'TestConformance|TestPicturesReachAModel|TestVendorsScripts|TestOpenCodeLives' ./core/internal/hub ./core/e2e
 
 fmt: $(LINT) ## formats the code
 	$(LINT) fmt ./...
