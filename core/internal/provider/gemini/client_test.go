@@ -114,8 +114,10 @@ func TestTheVendorsClientUnderstandsTheDouble(t *testing.T) {
 		return []*genai.Content{
 			genai.NewContentFromText("look at it", genai.RoleUser),
 			{Role: genai.RoleModel, Parts: []*genai.Part{{FunctionCall: &genai.FunctionCall{ID: "c1", Name: "look", Args: map[string]any{"path": "a"}}, ThoughtSignature: []byte("x")}}},
-			{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: "c1", Name: "look", Response: map[string]any{"output": "shown"},
-				Parts: []*genai.FunctionResponsePart{{InlineData: &genai.FunctionResponseBlob{MIMEType: "image/png", Data: pixelBytes(t)}}}}}}},
+			{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{
+				ID: "c1", Name: "look", Response: map[string]any{"output": "shown"},
+				Parts: []*genai.FunctionResponsePart{{InlineData: &genai.FunctionResponseBlob{MIMEType: "image/png", Data: pixelBytes(t)}}},
+			}}}},
 		}
 	}
 	text, calls := "", 0
