@@ -30,6 +30,10 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	if how := os.Getenv(serverAct); how != "" {
+		serveTools(how)
+		return
+	}
 	if program := os.Getenv(pictureBench); program != "" {
 		if err := servePictureBench(program, os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -58,7 +58,7 @@ func newWorker(e Env, d *Darkroom, conn *bus.Conn, j join, orphan time.Duration,
 	return orchestrator.NewWorker(
 		orchestrator.WorkerOptions{ID: j.ID, Dir: j.Dir, Slots: j.Slots, Orphan: orphan},
 		orchestrator.WorkerParts{
-			Home: home, Phone: home, Mailbox: mailbox{conn}, Trees: newTrees(e), Shop: shop{}, Pictures: d.open, Rooms: d.rooms, Engines: engines(), Log: log,
+			Home: home, Phone: home, Mailbox: mailbox{conn}, Trees: newTrees(e), Shop: shop{}, Pictures: d.open, Rooms: d.rooms, Engines: engines(), Outside: outsideOf(e, d), Log: log,
 		})
 }
 

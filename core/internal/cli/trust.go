@@ -16,15 +16,21 @@ import (
 
 // trustDoors lead to what the person approved of projects; tests open others.
 type trustDoors struct {
-	lookTrust func(app.Env, string) (app.Trust, error)
-	approve   func(app.Env, app.Trust) error
-	revoke    func(app.Env, string) (bool, error)
+	lookTrust  func(app.Env, string) (app.Trust, error)
+	approve    func(app.Env, app.Trust) error
+	revoke     func(app.Env, string) (bool, error)
+	approveMCP func(app.Env, string) (string, error)
 }
 
-func realTrust() trustDoors { return trustDoors{app.LookTrust, app.Approve, app.Revoke} }
+func realTrust() trustDoors {
+	return trustDoors{app.LookTrust, app.Approve, app.Revoke, app.ApproveServer}
+}
 
 // trustFlags are the flags of trust.
-type trustFlags struct{ revoke, show, yes, noInput bool }
+type trustFlags struct {
+	revoke, show, yes, noInput bool
+	mcp                        string
+}
 
 func (s *shell) trustCmd() *cobra.Command {
 	var f trustFlags
@@ -39,6 +45,9 @@ func (s *shell) trustCmd() *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.mcp != "" {
+				return s.trustServer(f.mcp)
+			}
 			f.noInput, _ = c.Flags().GetBool("no-input")
 			return s.trust(c.Context(), f, strings.Join(args, ""))
 		},
@@ -46,8 +55,29 @@ func (s *shell) trustCmd() *cobra.Command {
 	c.Flags().BoolVar(&f.revoke, "revoke", false, "take the approval back")
 	c.Flags().BoolVar(&f.show, "show", false, "only show what is asked for and whether it was approved")
 	c.Flags().BoolVar(&f.yes, "yes", false, "approve without being asked")
-	c.MarkFlagsMutuallyExclusive("revoke", "show", "yes")
+	c.Flags().StringVar(&f.mcp, "mcp", "", "approve the tools of one of your own MCP servers as they are now")
+	c.MarkFlagsMutuallyExclusive("revoke", "show", "yes", "mcp")
 	return c
+}
+
+// trustServer approves a tool server's list that changed.
+func (s *shell) trustServer(name string) error {
+	env, err := s.env("")
+	if err != nil {
+		return err
+	}
+	changes, err := s.approveMCP(env, name)
+	switch {
+	case err != nil:
+		return err
+	case s.json:
+		s.out.doc(map[string]string{"server": name, "changes": changes})
+	case changes == "":
+		s.note.line("nothing of the tool server %s waits for your word", flat(name, 0))
+	default:
+		s.note.line("approved: %s", flat(changes, 0))
+	}
+	return nil
 }
 
 func (s *shell) trust(ctx context.Context, f trustFlags, dir string) error {

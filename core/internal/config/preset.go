@@ -59,6 +59,10 @@ func PresetOf(api string) (Preset, bool) {
 // TakesPictures says whether a model of unknown sight is sent pictures.
 func (p Preset) TakesPictures() bool { return !p.TextAPI }
 
+// Near reports whether a URL leads to this machine or a private network by its literal
+// address.
+func Near(url string) bool { return nearAddress(url) }
+
 // nearAddress reports whether a URL leads to this machine or a private network,
 // by its literal address: a name in DNS may lead anywhere tomorrow.
 func nearAddress(raw string) bool {

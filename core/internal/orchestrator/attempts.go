@@ -166,8 +166,8 @@ func (r *run) assignment(ctx context.Context, task *job.Task, h protocol.Hold) (
 	a := protocol.Assignment{
 		Hold: h, Number: task.Attempt(h.Attempt).Number, Kind: task.Kind(), Title: task.Title, Instructions: task.Instructions, Vision: task.Vision,
 		Images: task.Images, Checks: task.Checks, Model: task.Model, Eyes: m.Eyes(), MaxOutput: m.MaxOutput, Engine: r.rules.Engine,
-		Lookers: len(r.rules.Book.Lookers(m.Ref, r.state.Private)) > 0,
-		Repo:    r.state.Repo, Base: r.head(), Rounds: r.rules.Rounds, Minutes: r.rules.Minutes, MaxEdge: r.rules.MaxEdge, Never: r.rules.Never,
+		Private: r.state.Private, Lookers: len(r.rules.Book.Lookers(m.Ref, r.state.Private)) > 0,
+		Repo: r.state.Repo, Base: r.head(), Rounds: r.rules.Rounds, Minutes: r.rules.Minutes, MaxEdge: r.rules.MaxEdge, Never: r.rules.Never,
 		Earlier: r.earlier(task), Siblings: r.siblings(task), Attachments: r.state.Images, Continue: r.goOn(task), Said: r.words(task),
 		Attended: r.state.Attended,
 	}

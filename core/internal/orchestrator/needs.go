@@ -149,6 +149,14 @@ type Phone interface {
 	Blob(ctx context.Context, sha string) ([]byte, error)
 }
 
+// Outside are the person's own tool servers for one attempt.
+type Outside interface {
+	// Tools starts the servers; notices are for the person.
+	Tools(ctx context.Context) (tools []tool.Tool, notices []string)
+	// Close ends them with everything that they started.
+	Close() error
+}
+
 // Mailbox delivers tasks and orders to a worker.
 type Mailbox interface {
 	Tasks(ctx context.Context, worker string, f func(data []byte) bool) error

@@ -36,6 +36,9 @@ type work struct {
 	gate  *gate
 	desk  *desk
 	trace *trace
+	// outside are the person's own tool servers; nil: none are offered.
+	outside Outside
+	lent    []tool.Tool // theirs
 	// elsewhere says that the files of an interrupted attempt were written anew.
 	elsewhere bool
 	told      []string // ids of the person's messages that were told as answers
@@ -106,6 +109,11 @@ func (k *work) do(ctx context.Context) protocol.Finish {
 
 // leave gives up what the attempt shares with others.
 func (k *work) leave() {
+	if k.outside != nil {
+		if err := k.outside.Close(); err != nil {
+			k.log.Warn().Err(err).Msg("a tool server did not end")
+		}
+	}
 	if k.gate != nil {
 		k.gate.close()
 	}
@@ -164,7 +172,26 @@ func (k *work) prepare(ctx context.Context) error {
 	}
 	k.desk = &desk{k: k, sent: map[string]bool{}}
 	k.gate = newGate(k)
+	k.lend(ctx)
 	return nil
+}
+
+// lend opens the person's own tool servers. A reviewer gets none: what it is to judge lies
+// in the worktree. One that cannot be used is told, and the work goes on without it.
+func (k *work) lend(ctx context.Context) {
+	if k.w.Outside == nil || k.a.Kind == job.Review {
+		return
+	}
+	k.outside = k.w.Outside(k.dir, k.a.Private)
+	if k.outside == nil {
+		return
+	}
+	var notices []string
+	k.lent, notices = k.outside.Tools(ctx)
+	for _, words := range notices {
+		k.log.Warn().Msg(words)
+		k.step(engine.Step{Kind: "progress", Summary: words})
+	}
 }
 
 // attachments puts the job's pictures where the task finds them; one that is
@@ -212,6 +239,9 @@ func (k *work) task() engine.Task {
 func (k *work) tools() []tool.Tool {
 	var out []tool.Tool
 	for _, t := range k.box.Tools() {
+		out = append(out, k.watch.over(t))
+	}
+	for _, t := range k.lent {
 		out = append(out, k.watch.over(t))
 	}
 	switch {

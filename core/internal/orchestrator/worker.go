@@ -35,7 +35,9 @@ type WorkerParts struct {
 	Pictures func(never []string, tracked func(name string) bool) Pictures
 	Rooms    *showing.Rooms // of all workers of the process; nil: of this one alone
 	Engines  Engines
-	Log      zerolog.Logger
+	// Outside opens the person's own tool servers for a worktree; nil: there are none.
+	Outside func(dir string, private bool) Outside
+	Log     zerolog.Logger
 }
 
 // Worker does tasks: it claims them from its mailbox, works on each in a git

@@ -50,6 +50,7 @@ type Assignment struct {
 	Checks       []string        `json:"checks,omitempty"`
 	Model        string          `json:"model"`
 	Eyes         vision.Sight    `json:"eyes"`              // what pictures sent to the model come to (catalog.Model.Eyes)
+	Private      bool            `json:"private,omitempty"` // only the person's own machines may be asked for anything
 	Lookers      bool            `json:"lookers,omitempty"` // some model may look for one that cannot see
 	MaxOutput    int             `json:"maxOutput,omitempty"`
 	Engine       string          `json:"engine"`

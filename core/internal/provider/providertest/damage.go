@@ -129,7 +129,7 @@ func damaged(r *rand.Rand, body []byte) []byte {
 		at := r.IntN(len(b))
 		switch r.IntN(4) {
 		case 0:
-			b[at] = byte(r.IntN(256))
+			b[at] ^= "\x01\x20\x80\xff"[r.IntN(4)]
 		case 1:
 			b = append(b[:at], b[min(len(b), at+1+r.IntN(40)):]...)
 		case 2:
