@@ -268,3 +268,5 @@ func sha256Of(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
+
+func base64Of(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

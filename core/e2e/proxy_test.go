@@ -16,6 +16,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/responses"
+	"google.golang.org/genai"
 
 	"github.com/relo-dev/relo/core/internal/provider/double"
 )
@@ -81,6 +82,64 @@ var programs = []program{
 		}
 		return 0, fmt.Sprint(err)
 	}},
+	{"genai", askGemini, func(ctx context.Context, p *proxied) (int, string) {
+		c, err := p.gemini(ctx)
+		if err == nil {
+			_, err = c.Models.GenerateContent(ctx, "nobody/x", genai.Text("hi"), nil)
+		}
+		if e, ok := errors.AsType[genai.APIError](err); ok {
+			return e.Code, e.Message
+		}
+		return 0, fmt.Sprint(err)
+	}},
+}
+
+func (p *proxied) gemini(ctx context.Context) (*genai.Client, error) {
+	return genai.NewClient(ctx, &genai.ClientConfig{APIKey: p.token, Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: p.base}})
+}
+
+func askGemini(ctx context.Context, p *proxied, model string) (said, error) {
+	c, err := p.gemini(ctx)
+	if err != nil {
+		return said{}, err
+	}
+	raw, err := base64.StdEncoding.DecodeString(p.picture)
+	if err != nil {
+		return said{}, err
+	}
+	contents := []*genai.Content{{Role: genai.RoleUser, Parts: []*genai.Part{genai.NewPartFromText("what is it"), genai.NewPartFromBytes(raw, "image/png")}}}
+	config := &genai.GenerateContentConfig{
+		SystemInstruction: genai.NewContentFromText("be kind", genai.RoleUser),
+		Tools:             []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "look", Parameters: &genai.Schema{Type: genai.TypeObject}}}}},
+	}
+	var out said
+	take := func(r *genai.GenerateContentResponse) {
+		for _, part := range r.Candidates[0].Content.Parts {
+			out.text += part.Text
+		}
+		for _, call := range r.FunctionCalls() {
+			text, _ := json.Marshal(call.Args)
+			out.call += call.Name + string(text)
+		}
+		if r.UsageMetadata != nil {
+			out.tokens = int64(r.UsageMetadata.PromptTokenCount)
+		}
+	}
+	if !p.stream {
+		r, err := c.Models.GenerateContent(ctx, model, contents, config)
+		if err != nil {
+			return said{}, err
+		}
+		take(r)
+		return out, nil
+	}
+	for r, err := range c.Models.GenerateContentStream(ctx, model, contents, config) {
+		if err != nil {
+			return said{}, err
+		}
+		take(r)
+	}
+	return out, nil
 }
 
 func openaiError(err error) (int, string) {
@@ -280,9 +339,9 @@ func (p *proxied) checkProxyRecord(t *testing.T) {
 		for _, r := range got.Receipts {
 			how[r.How]++
 		}
-		return len(got.Receipts) == 30
+		return len(got.Receipts) == 40
 	})
-	if how["pixels"] != 12 || how["described"] != 18 { // of 3 programs, streaming or not, 2 models that see and 3 that do not
+	if how["pixels"] != 16 || how["described"] != 24 { // of 4 programs, streaming or not, 2 models that see and 3 that do not
 		t.Errorf("receipts %v", how)
 	}
 	answered := 0

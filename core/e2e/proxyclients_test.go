@@ -20,6 +20,8 @@ const [base, token, picture, modules] = process.argv.slice(2);
 const load = async (name) => (await import(require.resolve(name, { paths: [modules] }))).default;
 (async () => {
   const OpenAI = await load("openai"), Anthropic = await load("@anthropic-ai/sdk");
+  const { GoogleGenAI } = await import(require.resolve("@google/genai", { paths: [modules] }));
+  const google = new GoogleGenAI({ apiKey: token, httpOptions: { baseUrl: base } });
   const openai = new OpenAI({ baseURL: base + "/v1", apiKey: token, maxRetries: 0 });
   const claude = new Anthropic({ baseURL: base, apiKey: token, maxRetries: 0 });
   const url = "data:image/png;base64," + picture, out = {};
@@ -42,6 +44,13 @@ const load = async (name) => (await import(require.resolve(name, { paths: [modul
       messages: [{ role: "user", content: [{ type: "text", text: "what is it" }, { type: "image", source: { type: "base64", media_type: "image/png", data: picture } }] }] };
     const m = await claude.messages.create(msg);
     out["messages " + model] = m.content[0].text + " " + JSON.stringify(m.content[1].input);
+    const gem = { model, contents: [{ role: "user", parts: [{ text: "what is it" }, { inlineData: { mimeType: "image/png", data: picture } }] }],
+      config: { tools: [{ functionDeclarations: [{ name: "look", parametersJsonSchema: schema }] }] } };
+    const g = await google.models.generateContent(gem);
+    out["gemini " + model] = g.candidates[0].content.parts[0].text + " " + JSON.stringify(g.functionCalls[0].args);
+    let piece = "";
+    for await (const c of await google.models.generateContentStream(gem)) piece += c.candidates[0].content.parts.map((p) => p.text ?? "").join("");
+    out["gemini stream " + model] = piece;
     out["messages stream " + model] = await claude.messages.stream(msg).finalText();
   }
   for (const [name, ask] of Object.entries({
@@ -56,7 +65,7 @@ const load = async (name) => (await import(require.resolve(name, { paths: [modul
 
 func TestVendorsScriptsCallModelsThroughTheProxy(t *testing.T) {
 	t.Parallel()
-	modules := npmtest.Install(t, "openai@7.59.0", "@anthropic-ai/sdk@1.15.0")
+	modules := npmtest.Install(t, "openai@7.59.0", "@anthropic-ai/sdk@1.15.0", "@google/genai@3.3.0")
 	p := startProxy(t, mixed(), (&play{}).always(looksAndCalls))
 	d := &desk{t: t, home: t.TempDir()}
 	script := filepath.Join(t.TempDir(), "ask.cjs")
@@ -69,7 +78,7 @@ func TestVendorsScriptsCallModelsThroughTheProxy(t *testing.T) {
 		t.Fatalf("%v: %s", err, d.said)
 	}
 	for model, want := range map[string]string{"open/big": "big got 1 pictures", "anth/chief": "chief got 1 pictures", "open/small": "small got 0 pictures, and words"} {
-		for _, how := range []string{"chat", "responses", "messages"} {
+		for _, how := range []string{"chat", "responses", "messages", "gemini"} {
 			if whole := got[how+" "+model]; whole != want+` {"path":"x"}` {
 				t.Errorf("%s of %s: %q", how, model, whole)
 			}

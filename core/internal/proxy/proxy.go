@@ -61,13 +61,15 @@ func New(o Options) *Proxy {
 	} {
 		p.mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { p.call(w, r, wire) })
 	}
+	p.mux.HandleFunc("POST /v1beta/models/{call...}", p.gemini)
+	p.mux.HandleFunc("POST /v1/models/{call...}", p.gemini) // newer clients of Google
 	p.mux.HandleFunc("POST /v1/messages/count_tokens", p.count)
 	p.mux.HandleFunc("GET /v1/models", p.models)
 	p.mux.HandleFunc("GET /v1/models/{id...}", p.model)
 	p.mux.HandleFunc("GET /v1/relo/receipts", p.receipts)
 	p.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, wireOf(r), &envelope.Fault{Status: http.StatusNotFound, Words: "there is nothing at " + r.Method + " " + r.URL.Path +
-			"; Relo answers at /v1/chat/completions, /v1/responses, /v1/messages and /v1/models"})
+			"; Relo answers at /v1/chat/completions, /v1/responses, /v1/messages, /v1beta/models/MODEL:generateContent and /v1/models"})
 	})
 	return p
 }
@@ -78,6 +80,9 @@ type who struct{}
 // ServeHTTP implements http.Handler: nobody gets further without a token of this port, and
 // no page of a browser does, before a byte of the body is read.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if key := r.Header.Values(geminiHeader); len(key) == 1 && r.Header.Get("Authorization") == "" && r.Header.Get("X-Api-Key") == "" {
+		r.Header.Set("Authorization", "Bearer "+key[0])
+	}
 	name, err := p.o.Guard.Admit(r)
 	switch {
 	case errors.Is(err, loopback.ErrKey):
@@ -112,10 +117,18 @@ func answer(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body) //nolint:gosec // JSON for a program with a token, which may have left; no page reads it
 }
 
+// isJSON reports whether a request says that it is: a form of a web page cannot.
+func isJSON(r *http.Request) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && kind == "application/json"
+}
+
+const notJSON = "the Content-Type must be application/json"
+
 // open reads a request; false: it was answered with what is wrong with it.
 func (p *Proxy) open(w http.ResponseWriter, r *http.Request, wire envelope.Wire) (*envelope.Envelope, bool) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		fail(w, wire, &envelope.Fault{Status: http.StatusUnsupportedMediaType, Words: "the Content-Type must be application/json"})
+	if !isJSON(r) {
+		fail(w, wire, &envelope.Fault{Status: http.StatusUnsupportedMediaType, Words: notJSON})
 		return nil, false
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))

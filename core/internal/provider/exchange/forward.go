@@ -45,7 +45,7 @@ func (c *Client) Forward(ctx context.Context, f provider.Forward) (provider.Resp
 		return provider.Response{}, c.mark(f.Request.Model, c.refusal(answer))
 	}
 	p := &passing{client: c, answer: answer, dec: c.wire.Decoder(f.Request), pass: f.Pass}
-	if err := p.run(); err != nil {
+	if err := p.run(); err != nil && !p.whole() {
 		if errors.Is(err, errGone) {
 			return provider.Response{}, c.mark(f.Request.Model, &provider.Error{Kind: provider.KindCut, Sent: true, Words: err.Error(), Cause: err})
 		}
@@ -63,6 +63,16 @@ func (c *Client) Forward(ctx context.Context, f provider.Forward) (provider.Resp
 		resp.RequestID = httpwire.Plain(id)
 	}
 	return resp, nil
+}
+
+// whole reports whether the answer had come to its end before something broke: many programs hang
+// up at the last event, while the provider's stream is still open.
+func (p *passing) whole() bool {
+	if p.unread {
+		return false
+	}
+	_, err := p.dec.Finish()
+	return err == nil
 }
 
 // errGone says that nobody takes the answer any more.
