@@ -36,11 +36,11 @@ recording: build ## writes docs/demo.txt: the demo on a real terminal (needs tmu
 	scripts/record-demo.sh
 
 test: ## all tests
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
 check: format vet house ## format, vet, lint, house rules and all tests; what .ci/run calls
 	@if $(MAKE) --no-print-directory -s $(LINT); then $(MAKE) --no-print-directory lint; fi
-	$(GO) run ./core/cmd/loudtest ./...
+	$(GO) run ./core/cmd/loudtest -timeout 30m ./...
 	@[ -x "$(LINT)" ] || echo "NOT RUN  golangci-lint could not be built here (no network?): make lint"
 	@echo "NOT RUN  data races: make race. Numbers: make bench."
 
